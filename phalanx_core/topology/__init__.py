@@ -1,0 +1,1 @@
+"""The compiled view of a cluster: levels, domains and leaves."""
