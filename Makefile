@@ -1,0 +1,85 @@
+# The two that a newcomer needs: `make demo` and `make test`. Everything lives in .venv and build/.
+
+PYTHON ?= $(shell python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& echo python3 || echo python3.11)
+VENV := .venv
+PY := $(VENV)/bin/python
+CAMPAIGN ?= 1000000
+PYTEST_ARGS ?=
+BENCH_ARGS ?=
+
+C_SOURCES := $(wildcard csrc/*.c csrc/*.h)
+C_FORMATTED := $(C_SOURCES) $(wildcard tests/c/*.c tests/fuzz/*.c bench/*.c bench/*.h examples/*.c)
+BUILD_INPUTS := pyproject.toml setup.py bindings/build_cffi.py $(C_SOURCES)
+CLUSTERS := $(sort $(wildcard examples/clusters/*))
+
+.PHONY: demo test lint pytest bench fuzz sanitize mutants coverage clean
+.DELETE_ON_ERROR:
+
+demo: $(VENV)/.demo
+	@for cluster in $(CLUSTERS); do \
+		echo "== $$cluster"; \
+		$(VENV)/bin/phalanx topology $$cluster || exit 1; \
+	done
+	$(VENV)/bin/phalanx place examples/clusters/h100-64 examples/jobs.yaml --fail host=h100-17
+
+test: lint pytest
+	@echo "== C unit tests and the C example"
+	tests/c/run.sh
+	@echo "== fuzz corpus, replayed"
+	tests/fuzz/run.sh replay
+	@echo "== mutants, the short list"
+	$(PY) tests/mutants/run.py --short
+
+lint: $(VENV)/.all
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+	$(VENV)/bin/clang-format --dry-run --Werror $(C_FORMATTED)
+
+pytest: $(VENV)/.all
+	$(PY) -m pytest $(PYTEST_ARGS)
+
+bench: $(VENV)/.all
+	$(PY) bench/run.py $(BENCH_ARGS)
+
+fuzz: $(VENV)/.all
+	tests/fuzz/run.sh campaign $(CAMPAIGN)
+
+mutants: $(VENV)/.all
+	$(PY) tests/mutants/run.py
+
+# A copy of the tree is built under the switches, so .venv keeps its plain core.
+sanitize: $(VENV)/.all
+	PHALANX_SANITIZE=address,undefined .ci/variant sanitize
+	cd build/sanitize && PHALANX_SANITIZE=address,undefined ASAN_OPTIONS=detect_leaks=0 \
+		LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
+		$(abspath $(PY)) -m pytest tests -p no:cacheprovider --deselect tests/tidy $(PYTEST_ARGS)
+	PHALANX_SANITIZE=address,undefined tests/c/run.sh
+
+coverage: $(VENV)/.all
+	PHALANX_COVERAGE=1 .ci/variant coverage
+	cd build/coverage && $(abspath $(PY)) -m pytest tests -p no:cacheprovider \
+		--deselect tests/tidy $(PYTEST_ARGS)
+	cd build/coverage && $(abspath $(VENV))/bin/gcovr --root . --filter csrc/ \
+		--txt-metric branch --print-summary --fail-under-branch 95 .
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info phalanx_core/_native*.so .benchmarks .hypothesis \
+		.pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+$(VENV)/.made:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 is needed")'
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.demo: $(VENV)/.made $(BUILD_INPUTS)
+	$(PY) -m pip install --disable-pip-version-check -e '.[cli,readers]'
+	@touch $@
+
+# Installs more than the demo does, so the demo's stamp is fresh as well.
+$(VENV)/.all: $(VENV)/.made $(BUILD_INPUTS)
+	$(PY) -m pip install --disable-pip-version-check -e '.[cli,readers,test,lint]'
+	@touch $(VENV)/.demo $@
