@@ -13,7 +13,7 @@ C_FORMATTED := $(C_SOURCES) $(wildcard tests/c/*.c tests/fuzz/*.c bench/*.c benc
 BUILD_INPUTS := pyproject.toml setup.py bindings/build_cffi.py $(C_SOURCES)
 CLUSTERS := $(sort $(wildcard examples/clusters/*))
 
-.PHONY: demo test lint pytest bench fuzz sanitize mutants coverage clean
+.PHONY: demo test native lint pytest bench fuzz sanitize mutants coverage clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.demo
@@ -30,6 +30,12 @@ test: lint pytest
 	tests/fuzz/run.sh replay
 	@echo "== mutants, the short list"
 	$(PY) tests/mutants/run.py --short
+
+# The core alone, in place: seconds after an edit of csrc.
+native: | $(VENV)/.made
+	@$(PY) -c 'import cffi, setuptools as s; assert int(s.__version__.split(".")[0]) >= 77' \
+		2>/dev/null || $(PY) -m pip install -q 'setuptools>=77' cffi
+	$(PY) setup.py -q build_ext --inplace
 
 lint: $(VENV)/.all
 	$(VENV)/bin/ruff check .
