@@ -13,7 +13,7 @@ C_FORMATTED := $(C_SOURCES) $(wildcard tests/c/*.c tests/fuzz/*.c bench/*.c benc
 BUILD_INPUTS := pyproject.toml setup.py bindings/build_cffi.py $(C_SOURCES)
 CLUSTERS := $(sort $(wildcard examples/clusters/*))
 
-.PHONY: demo test native lint pytest bench fuzz sanitize mutants coverage clean
+.PHONY: demo test native lint analyse pytest bench fuzz sanitize mutants coverage clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.demo
@@ -43,6 +43,10 @@ lint: $(VENV)/.all
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
 	$(VENV)/bin/clang-format --dry-run --Werror $(C_FORMATTED)
+
+analyse: $(VENV)/.all
+	printf '%s\n' $(filter %.c,$(C_SOURCES)) | \
+		xargs -P 2 -I{} $(VENV)/bin/clang-tidy --quiet {} -- -std=c11 -Icsrc
 
 pytest: $(VENV)/.all
 	$(PY) -m pytest $(PYTEST_ARGS)
