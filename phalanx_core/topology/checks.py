@@ -45,6 +45,7 @@ def checked_labels(
             f"got {len(rows)} for {len(levels)} levels"
         )
     made: list[Sequence[Hashable]] = []
+    row: Any
     for name, row in zip(levels, rows, strict=True):
         if isinstance(row, str) or not hasattr(row, "__len__"):
             raise TopologyError(f"labels of level {name!r}: must be a sequence")

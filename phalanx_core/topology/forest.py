@@ -86,8 +86,8 @@ class Forest:
         """
         if name in self.type_names:
             return self.type_names.index(name)
-        words = [kind.replace(" ", "-").split("-") for kind in self.type_names]
-        dashed = str(name).replace(" ", "-")
+        words = [_words(kind) for kind in self.type_names]
+        dashed = "-".join(_words(str(name)))
         hits = [
             index
             for index, parts in enumerate(words)
@@ -268,3 +268,7 @@ class Forest:
 
 def _is_index(value: object) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _words(type: str) -> list[str]:
+    return type.casefold().replace(" ", "-").split("-")

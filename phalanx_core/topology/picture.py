@@ -115,7 +115,7 @@ class _Canvas:
     ) -> Iterator[str]:
         """Lines of sibling vertices of one level."""
         if level == 1:
-            yield from self._host_rows(vertices, indent)
+            yield from self._host_rows(vertices, indent or ("" if root else "  "))
             return
         runs = list(self._runs(level, vertices))
         for row, (vertex, count) in enumerate(runs):

@@ -155,13 +155,13 @@ class Topology(Forest):
         Parameters
         ----------
         paths
-            Files or directories; "-" is standard input. Kubernetes Nodes, DRA
+            Files or directories; "-" is standard input. Kubernetes hosts, DRA
             ResourceSlices (YAML or JSON), Slurm ``topology.conf`` and ``slurm.conf``
             are told apart by content and joined by host name.
         gpus_per_host
             GPUs of each Slurm host of which no ``slurm.conf`` line speaks.
         label_keys
-            Node label keys that name the domains, broadest first; by default the
+            Host label keys that name the domains, broadest first; by default the
             known keys that are present.
 
         Raises

@@ -1,0 +1,89 @@
+"""Readers of foreign cluster formats; a new format is one more entry of ``READERS``.
+
+A reader is a module's ``READER``: it claims the documents it knows by their content
+and adds hosts, GPUs and domains to the :class:`Inventory`, which compiles them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+
+from phalanx_core.errors import InvalidRequest, TopologyError
+from phalanx_core.topology.readers import (
+    kubernetes_nodes,
+    resource_slices,
+    slurm_conf,
+)
+from phalanx_core.topology.readers.documents import Document, load
+from phalanx_core.topology.readers.inventory import Inventory, Options, Reader
+from phalanx_core.topology.topology import Topology
+
+READERS: tuple[Reader, ...] = (
+    kubernetes_nodes.READER,
+    resource_slices.READER,
+    slurm_conf.READER,
+)
+_REFUSED = {"Slurm topology.yaml": ("topology", "cluster_default")}
+
+
+def read_topology(
+    paths: str | PathLike[str] | Sequence[str | PathLike[str]],
+    gpus_per_host: int | None = None,
+    label_keys: Sequence[str] | None = None,
+) -> Topology:
+    """Compile files of any known format to one topology; see ``Topology.read``."""
+    options = Options(_count(gpus_per_host), _keys(label_keys))
+    given = [paths] if isinstance(paths, (str, PathLike)) else list(paths)
+    loaded = load(given)
+    inventory = Inventory(options)
+    unclaimed = list(loaded.documents)
+    for reader in READERS:
+        claimed = [document for document in unclaimed if reader.claims(document)]
+        if claimed:
+            reader.read(claimed, inventory)
+            unclaimed = [row for row in unclaimed if not reader.claims(row)]
+    for document in unclaimed:
+        _leave_out(document, inventory)
+    return inventory.compile(loaded.files, len(loaded.documents))
+
+
+def _leave_out(document: Document, inventory: Inventory) -> None:
+    """Count a Kubernetes object of another kind; refuse what is no known format."""
+    body = document.body
+    for name, keys in _REFUSED.items():
+        rows = body if isinstance(body, list) else [body]
+        if any(isinstance(row, dict) and all(k in row for k in keys) for row in rows):
+            raise TopologyError(f"{document.file}: {name} is not read")
+    if isinstance(body, dict) and isinstance(body.get("kind"), str):
+        kind = body["kind"]
+        what = f"object of kind {kind}"
+        inventory.leave_out(what, "this kind is not read", document.object_name)
+        return
+    raise TopologyError(
+        f"{document.where}: format not known: neither a Kubernetes object with a kind "
+        "nor a Slurm configuration"
+    )
+
+
+def _count(gpus_per_host: int | None) -> int | None:
+    if gpus_per_host is None:
+        return None
+    whole = isinstance(gpus_per_host, int) and not isinstance(gpus_per_host, bool)
+    if not whole or not 1 <= gpus_per_host <= 1024:
+        raise InvalidRequest(
+            f"gpus_per_host must be an integer from 1 to 1024, got {gpus_per_host!r}"
+        )
+    return gpus_per_host
+
+
+def _keys(label_keys: Sequence[str] | None) -> tuple[str, ...] | None:
+    if label_keys is None:
+        return None
+    keys = tuple(label_keys)
+    if isinstance(label_keys, str) or not all(isinstance(k, str) and k for k in keys):
+        raise InvalidRequest(f"label_keys must be a list of texts, got {label_keys!r}")
+    for key in keys:
+        if keys.count(key) > 1:
+            raise InvalidRequest(f"label_keys: {key!r} occurs twice")
+    return keys

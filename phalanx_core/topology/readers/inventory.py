@@ -1,0 +1,189 @@
+"""What the readers found: hosts, their GPUs and domains; compiles to a topology."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from phalanx_core.errors import TopologyError
+from phalanx_core.topology.readers import products
+from phalanx_core.topology.readers.documents import Document
+from phalanx_core.topology.report import CompileReport, LeftOut, summarise_levels
+from phalanx_core.topology.topology import Topology
+
+_EXAMPLES = 3
+_DIGITS = re.compile(r"(\d+)")
+
+
+def natural(text: str) -> tuple[list[str | int], str]:
+    """Sort key in which host2 stands before host10."""
+    parts = _DIGITS.split(text)
+    return [int(p) if i % 2 else p for i, p in enumerate(parts)], text
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the caller of ``Topology.read`` said beside the files."""
+
+    gpus_per_host: int | None
+    label_keys: tuple[str, ...] | None
+
+
+class Reader(Protocol):
+    """One foreign format."""
+
+    def claims(self, document: Document) -> bool:
+        """Whether a document is of this format, by content alone."""
+
+    def read(self, documents: Sequence[Document], inventory: Inventory) -> None:
+        """Add what the documents say; raises TopologyError."""
+
+
+@dataclass(slots=True)
+class Gpu:
+    """One leaf to be: its name within the host, its type, and whether it is marked."""
+
+    name: str
+    type: str
+    tainted: bool = False
+
+
+@dataclass(slots=True)
+class Host:
+    """One server; ``domains`` maps a level's name to a label."""
+
+    name: str
+    gpus: list[Gpu] = field(default_factory=list)
+    domains: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Inventory:
+    """Collects from all readers; ``levels`` run broadest first, above the host.
+
+    ``finishers`` run when every reader is done: what they decide needs all GPUs.
+    """
+
+    options: Options
+    hosts: dict[str, Host] = field(default_factory=dict)
+    levels: tuple[str, ...] = ()
+    levels_source: str = ""
+    root: str | None = "cluster"
+    nvlink: str | None = None
+    notes: list[str] = field(default_factory=list)
+    node_labels: dict[str, dict[str, str]] = field(default_factory=dict)
+    finishers: list[Callable[[Inventory], None]] = field(default_factory=list)
+    _left_out: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    _counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def host(self, name: str) -> Host:
+        """The host of a name, made on first mention."""
+        found = self.hosts.get(name)
+        if found is None:
+            found = self.hosts[name] = Host(name)
+        return found
+
+    def leave_out(self, what: str, why: str, name: str, count: int = 1) -> None:
+        """Count things that are seen and not compiled."""
+        key = (what, why)
+        self._counts[key] += count
+        self._left_out.setdefault(key, []).append(name)
+
+    def set_levels(self, levels: Sequence[str], source: str) -> None:
+        """Name the levels above the host; only one source may."""
+        if self.levels and levels:
+            raise TopologyError(
+                f"levels come from {self.levels_source} and from {source}: "
+                "one source must name the domains"
+            )
+        if levels:
+            self.levels, self.levels_source = tuple(levels), source
+
+    def compile(self, files: Sequence[str], documents: int) -> Topology:
+        """Topology of all hosts that have a GPU, naturally sorted, with its report.
+
+        Raises
+        ------
+        TopologyError
+            If there is no GPU at all.
+        """
+        for finish in self.finishers:
+            finish(self)
+        hosts = [host for host in self.hosts.values() if host.gpus]
+        hosts.sort(key=lambda host: natural(host.name))
+        without = [host.name for host in self.hosts.values() if not host.gpus]
+        for name in without:
+            self.leave_out("host", "it has no GPU", name)
+        if not hosts:
+            raise TopologyError(f"{', '.join(files)}: {self._no_gpu()}")
+        topology = self._topology(hosts)
+        return replace(
+            topology, report=self._report(topology, hosts, len(files), documents)
+        )
+
+    def _no_gpu(self) -> str:
+        seen = "; ".join(str(entry) for entry in self._entries()) or "nothing"
+        return (
+            "a cluster needs at least one GPU (nvidia.com/gpu of a Node, a device of "
+            f"type gpu of driver gpu.nvidia.com, Gres=gpu of Slurm); left out: {seen}"
+        )
+
+    def _topology(self, hosts: list[Host]) -> Topology:
+        names: list[str] = []
+        types: list[str] = []
+        rails: list[int] = []
+        columns: list[list[Hashable]] = [[] for _ in self.levels]
+        host_column: list[Hashable] = []
+        for host in hosts:
+            count = len(host.gpus)
+            names += [f"{host.name}/{gpu.name}" for gpu in host.gpus]
+            types += [gpu.type for gpu in host.gpus]
+            rails += range(count)
+            host_column += [host.name] * count
+            for level, column in zip(self.levels, columns, strict=True):
+                column += [host.domains.get(level)] * count
+        columns = [host_column, *reversed(columns)]
+        levels = ["host", *reversed(self.levels)]
+        if self.root is not None and self.root not in levels:
+            levels.append(self.root)
+            columns.append([self.root] * len(names))
+        nvlink, bandwidth = products.nvlink_of(types, self.nvlink)
+        reach = {nvlink: bandwidth} if nvlink and bandwidth else None
+        return Topology.from_labels(
+            levels, columns, names, types, rails, reach, nvlink=nvlink
+        )
+
+    def _report(
+        self, topology: Topology, hosts: list[Host], files: int, documents: int
+    ) -> CompileReport:
+        kinds = Counter(topology.types)
+        return CompileReport(
+            files=files,
+            documents=documents,
+            hosts=len(hosts),
+            leaves=topology.leaf_count,
+            left_out=tuple(self._entries()),
+            levels=summarise_levels(topology),
+            types=tuple((name, kinds[name]) for name in topology.type_names),
+            notes=tuple(sorted(self.notes)),
+            tainted=tuple(
+                f"{host.name}/{gpu.name}"
+                for host in hosts
+                for gpu in host.gpus
+                if gpu.tainted
+            ),
+        )
+
+    def _entries(self) -> list[LeftOut]:
+        return [
+            LeftOut(
+                what,
+                why,
+                self._counts[what, why],
+                tuple(sorted(set(names), key=natural)[:_EXAMPLES]),
+            )
+            for (what, why), names in sorted(self._left_out.items())
+        ]
