@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 from phalanx_core.topology.readers.documents import Document
@@ -239,7 +240,7 @@ def _taints(
 
 
 def _add(found: dict[str, list[tuple[Any, ...]]], inventory: Inventory) -> None:
-    """Order each host's GPUs by bus, else minor number, else name, as numbers."""
+    """Give each host its GPUs in order, in place of those that its Node counts."""
     unlabelled = [host for host in found if host not in inventory.node_labels]
     if inventory.node_labels and unlabelled:
         inventory.notes.append(
@@ -247,17 +248,7 @@ def _add(found: dict[str, list[tuple[Any, ...]]], inventory: Inventory) -> None:
             "labels"
         )
     for name, rows in found.items():
-        for column in (1, 2):
-            if all(row[column] is not None for row in rows):
-                rows.sort(key=lambda row, c=column: (row[c], natural(row[0])))  # type: ignore[misc]
-                break
-        else:
-            rows.sort(key=lambda row: natural(row[0]))
-        times = Counter(row[0] for row in rows)
-        for row in rows:
-            if times[row[0]] > 1:
-                rule = f"host {name} has two GPUs named {row[0]!r}"
-                raise row[5].refuse("spec.devices", rule)
+        _sort(name, rows)
         host = inventory.host(name)
         if host.gpus and len(host.gpus) != len(rows):
             inventory.notes.append(
@@ -265,6 +256,26 @@ def _add(found: dict[str, list[tuple[Any, ...]]], inventory: Inventory) -> None:
                 f"ResourceSlices {len(rows)}: the slices are used"
             )
         host.gpus = [Gpu(row[0], type_name(row[3]), row[4]) for row in rows]
+
+
+def _sort(host: str, rows: list[tuple[Any, ...]]) -> None:
+    """Sort by the first of bus, minor and name that all have; refuse equal ones."""
+    column = 0
+    if all(row[1] is not None for row in rows):
+        column = 1
+    elif all(row[2] is not None for row in rows):
+        column = 2
+    if column:
+        rows.sort(key=itemgetter(column))
+    else:
+        rows.sort(key=lambda row: natural(row[0]))
+    for what, index in (("named", 0), ("at the place of", column)):
+        if len({row[index] for row in rows}) == len(rows):
+            continue
+        times = Counter(row[index] for row in rows)
+        twin = next(row for row in rows if times[row[index]] > 1)
+        rule = f"host {host} has two GPUs {what} {twin[0]!r}"
+        raise twin[5].refuse("spec.devices", rule)
 
 
 READER = ResourceSlices()
