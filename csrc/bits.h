@@ -1,0 +1,196 @@
+/* Bit runs, and bitmaps with 64-ary summary rows (a set bit above = a word below is not zero). */
+#ifndef PHX_BITS_H
+#define PHX_BITS_H
+
+#include "mutants.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define PHX_INLINE static inline __attribute__((always_inline))
+
+PHX_INLINE uint32_t phx_ctz(uint64_t word)
+{
+    return (uint32_t)__builtin_ctzll(word);
+}
+
+PHX_INLINE uint32_t phx_popcount(uint64_t word)
+{
+    word -= (word >> 1) & UINT64_C(0x5555555555555555);
+    word = (word & UINT64_C(0x3333333333333333)) + ((word >> 2) & UINT64_C(0x3333333333333333));
+    word = (word + (word >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    return (uint32_t)((word * UINT64_C(0x0101010101010101)) >> 56);
+}
+
+/* The lowest `count` bits, count 0..64. */
+PHX_INLINE uint64_t phx_low(uint32_t count)
+{
+    return count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
+}
+
+PHX_INLINE int phx_bit(const uint64_t *words, uint32_t at)
+{
+    return (int)((words[at >> 6] >> (at & 63)) & 1);
+}
+
+PHX_INLINE void phx_bit_set(uint64_t *words, uint32_t at)
+{
+    words[at >> 6] |= UINT64_C(1) << (at & 63);
+}
+
+PHX_INLINE void phx_bit_clear(uint64_t *words, uint32_t at)
+{
+    words[at >> 6] &= ~(UINT64_C(1) << (at & 63));
+}
+
+/* Bits first .. first + count - 1 as a word, count 1..64; reads one word past the last one used
+ * never, because the second word is touched only where the run crosses into it. */
+PHX_INLINE uint64_t phx_bits_get(const uint64_t *words, uint32_t first, uint32_t count)
+{
+    const uint32_t shift = first & 63;
+    uint64_t word = words[first >> 6] >> shift;
+    if (shift + count > 64) {
+        word |= words[(first >> 6) + 1] << (64 - shift);
+    }
+    return word & phx_low(count);
+}
+
+PHX_INLINE void phx_bits_fill(uint64_t *words, uint32_t first, uint32_t count, int on)
+{
+    uint32_t at = first;
+    uint32_t left = count;
+    while (left > 0) {
+        const uint32_t shift = at & 63;
+        const uint32_t here = left < 64 - shift ? left : 64 - shift;
+        const uint64_t mask = phx_low(here) << shift;
+        if (on) {
+            words[at >> 6] |= mask;
+        } else {
+            words[at >> 6] &= ~mask;
+        }
+        at += here;
+        left -= here;
+    }
+}
+
+/* First set bit in first .. end - 1, or end. */
+static inline uint32_t phx_bits_next(const uint64_t *words, uint32_t first, uint32_t end)
+{
+    uint32_t at = first;
+    while (at < end) {
+        const uint64_t word = words[at >> 6] >> (at & 63);
+        if (word != 0) {
+            at += phx_ctz(word);
+            return at < end ? at : end;
+        }
+        at = (at | 63) + 1;
+    }
+    return end;
+}
+
+/* First clear bit in first .. end - 1, or end. */
+static inline uint32_t phx_bits_next_clear(const uint64_t *words, uint32_t first, uint32_t end)
+{
+    uint32_t at = first;
+    while (at < end) {
+        const uint64_t word = ~words[at >> 6] >> (at & 63);
+        if (word != 0) {
+            at += phx_ctz(word);
+            return at < end ? at : end;
+        }
+        at = (at | 63) + 1;
+    }
+    return end;
+}
+
+static inline uint32_t phx_bits_count(const uint64_t *words, uint32_t first, uint32_t count)
+{
+    uint32_t sum = 0;
+    uint32_t at = first;
+    uint32_t left = count;
+    while (left > 0) {
+        const uint32_t here = left < 64 ? left : 64;
+        sum += phx_popcount(phx_bits_get(words, at, here));
+        at += here;
+        left -= here;
+    }
+    return sum;
+}
+
+#define PHX_ROWS_MAX 4
+#define PHX_WORDS(bits) (((bits) + 63) / 64)
+
+typedef struct phx_set {
+    uint64_t *row[PHX_ROWS_MAX];
+    uint32_t rows;
+    uint32_t size; /* bits in row 0 */
+} phx_set;
+
+PHX_INLINE void phx_set_add(phx_set *set, uint32_t at)
+{
+    for (uint32_t row = 0; row < set->rows; ++row) {
+        uint64_t *word = &set->row[row][at >> 6];
+        const uint64_t before = *word;
+        *word = before | (UINT64_C(1) << (at & 63));
+        if (before != 0) {
+            return;
+        }
+        if (PHX_MUTANT_SKIPPED_SUMMARY && row == 0 && set->rows > 1 && at >= 64) {
+            return;
+        }
+        at >>= 6;
+    }
+}
+
+PHX_INLINE void phx_set_remove(phx_set *set, uint32_t at)
+{
+    for (uint32_t row = 0; row < set->rows; ++row) {
+        uint64_t *word = &set->row[row][at >> 6];
+        *word &= ~(UINT64_C(1) << (at & 63));
+        if (*word != 0) {
+            return;
+        }
+        at >>= 6;
+    }
+}
+
+PHX_INLINE int phx_set_empty(const phx_set *set)
+{
+    return set->row[set->rows - 1][0] == 0;
+}
+
+/* Lowest member; the set is not empty. */
+PHX_INLINE uint32_t phx_set_first(const phx_set *set)
+{
+    uint32_t at = 0;
+    for (uint32_t row = set->rows; row-- > 0;) {
+        at = (at << 6) + phx_ctz(set->row[row][at]);
+    }
+    return at;
+}
+
+/* Lowest member in from .. end - 1, or end. */
+static inline uint32_t phx_set_next(const phx_set *set, uint32_t from, uint32_t end)
+{
+    uint32_t bits = set->size;
+    uint32_t at = from;
+    uint32_t row = 0;
+    while (at < bits) {
+        const uint64_t word = set->row[row][at >> 6] >> (at & 63);
+        if (word != 0) {
+            at += phx_ctz(word);
+            for (; row > 0; --row) {
+                at = (at << 6) + phx_ctz(set->row[row - 1][at]);
+            }
+            return at < end ? at : end;
+        }
+        if (++row == set->rows) {
+            break;
+        }
+        at = (at >> 6) + 1;
+        bits = PHX_WORDS(bits);
+    }
+    return end;
+}
+
+#endif

@@ -1,0 +1,270 @@
+#include "planner.h"
+
+/* Every leaf of a host gets its own owner, so that a part of it can change hands. */
+static void share_host(phx_planner *planner, uint32_t host)
+{
+    const uint32_t owner = planner->host_owner[host];
+    if (owner == PHX_SHARED) {
+        return;
+    }
+    const uint32_t first = phx_child_first(planner->tree, 1, host);
+    const uint32_t count = phx_child_count(planner->tree, 1, host);
+    for (uint32_t leaf = first; leaf < first + count && owner != 0; ++leaf) {
+        planner->leaf_owner[leaf] = owner;
+    }
+    planner->host_owner[host] = PHX_SHARED;
+}
+
+static void own_part(phx_planner *planner, uint32_t host, uint32_t first, uint32_t end,
+                     uint32_t owner)
+{
+    share_host(planner, host);
+    for (uint32_t leaf = first; leaf < end; ++leaf) {
+        planner->leaf_owner[leaf] = owner;
+    }
+}
+
+void phx_own(phx_planner *planner, uint32_t first, uint32_t count, uint32_t slot)
+{
+    const phx_tree *tree = planner->tree;
+    const uint32_t end = first + count;
+    uint32_t host = phx_parent(tree, 0, first);
+    uint32_t last = phx_parent(tree, 0, end - 1);
+    uint32_t start = phx_child_first(tree, 1, host);
+    uint32_t stop = start + phx_child_count(tree, 1, host);
+    if (first != start || (host == last && end != stop)) {
+        own_part(planner, host, first, end < stop ? end : stop, slot + 1);
+        ++host;
+    }
+    if (host > last) {
+        return;
+    }
+    start = phx_child_first(tree, 1, last);
+    stop = start + phx_child_count(tree, 1, last);
+    if (end != stop) {
+        own_part(planner, last, start, end, slot + 1);
+        --last;
+    }
+    for (; host <= last; ++host) {
+        planner->host_owner[host] = slot + 1;
+    }
+}
+
+static void disown_part(phx_planner *planner, uint32_t host, uint32_t first, uint32_t end)
+{
+    share_host(planner, host);
+    const uint32_t start = phx_child_first(planner->tree, 1, host);
+    const uint32_t stop = start + phx_child_count(planner->tree, 1, host);
+    for (uint32_t leaf = first; leaf < end && !PHX_MUTANT_OWNER_KEPT; ++leaf) {
+        planner->leaf_owner[leaf] = 0;
+    }
+    for (uint32_t leaf = start; leaf < stop; ++leaf) {
+        if (planner->leaf_owner[leaf] != 0) {
+            return;
+        }
+    }
+    planner->host_owner[host] = 0;
+}
+
+void phx_disown(phx_planner *planner, uint32_t first, uint32_t count)
+{
+    const phx_tree *tree = planner->tree;
+    const uint32_t end = first + count;
+    const uint32_t last = phx_parent(tree, 0, end - 1);
+    uint32_t at = first;
+    for (uint32_t host = phx_parent(tree, 0, first); host <= last; ++host) {
+        const uint32_t start = phx_child_first(tree, 1, host);
+        const uint32_t stop = start + phx_child_count(tree, 1, host);
+        const uint32_t here = end < stop ? end : stop;
+        if (at == start && here == stop && planner->host_owner[host] != PHX_SHARED) {
+            planner->host_owner[host] = 0;
+        } else {
+            disown_part(planner, host, at, here);
+        }
+        at = here;
+    }
+}
+
+uint32_t phx_slot_new(phx_planner *planner, const phx_request *request, uint32_t level)
+{
+    phx_counters *count = planner->count;
+    uint32_t slot = count->slot_free;
+    if (slot != 0) {
+        --slot;
+        count->slot_free = planner->gangs[slot].head;
+    } else {
+        slot = count->slot_fresh++;
+    }
+    phx_gang_slot *gang = &planner->gangs[slot];
+    const uint32_t within = request->bounded ? request->within : PHX_ANYWHERE;
+    gang->ranks = request->ranks;
+    gang->group = request->group;
+    gang->levels = (uint16_t)(request->group_level | (within << 5) | (level << 10));
+    ++count->gangs;
+    return slot;
+}
+
+void phx_refresh_leaf(phx_planner *planner, uint32_t leaf)
+{
+    const int available = phx_leaf_slot(planner, leaf) == PHX_NONE &&
+                          !phx_bit(planner->quarantine, leaf) && !phx_in_spare(planner, leaf) &&
+                          phx_is_healthy(planner, leaf);
+    if (available == phx_bit(planner->space.whole[0], leaf)) {
+        return;
+    }
+    if (available) {
+        phx_space_give(&planner->space, leaf, 1);
+    } else {
+        phx_space_take(&planner->space, leaf, 1);
+    }
+}
+
+void phx_settle(phx_planner *planner, uint32_t first, uint32_t count)
+{
+    if (planner->count->ill == 0) {
+        phx_space_give(&planner->space, first, count);
+        return;
+    }
+    uint32_t start = first;
+    for (uint32_t leaf = first; leaf < first + count; ++leaf) {
+        if (phx_is_healthy(planner, leaf)) {
+            continue;
+        }
+        if (phx_bit(planner->down, leaf)) {
+            phx_bit_set(planner->quarantine, leaf);
+        }
+        if (leaf > start) {
+            phx_space_give(&planner->space, start, leaf - start);
+        }
+        start = leaf + 1;
+    }
+    if (first + count > start) {
+        phx_space_give(&planner->space, start, first + count - start);
+    }
+}
+
+uint32_t phx_span_level(const phx_planner *planner, uint32_t slot)
+{
+    const phx_gang_slot *gang = &planner->gangs[slot];
+    uint32_t low = PHX_NONE;
+    uint32_t high = 0;
+    uint32_t left = gang->ranks;
+    for (uint32_t next = gang->head + 1; next != 0 && left > 0;) {
+        const uint32_t first = next - 1;
+        const uint32_t here =
+            planner->run_count[first] < left ? planner->run_count[first] : left;
+        low = first < low ? first : low;
+        high = first + here - 1 > high ? first + here - 1 : high;
+        left -= here;
+        next = planner->run_next[first];
+    }
+    return phx_common_level(planner->tree, low, high);
+}
+
+static void release_slot(phx_planner *planner, uint32_t slot)
+{
+    phx_gang_slot *gang = &planner->gangs[slot];
+    for (uint32_t next = gang->head + 1; next != 0;) {
+        const uint32_t first = next - 1;
+        const uint32_t count = planner->run_count[first];
+        next = planner->run_next[first];
+        planner->run_next[first] = 0;
+        planner->run_count[first] = 0;
+        phx_disown(planner, first, count);
+        phx_settle(planner, first, count);
+        phx_spares_refill(planner, first, count);
+    }
+    gang->ranks = 0;
+    gang->group = 0;
+    gang->levels = 0;
+    ++gang->generation;
+    gang->head = planner->count->slot_free;
+    planner->count->slot_free = slot + 1;
+    --planner->count->gangs;
+}
+
+phx_status phx_release(phx_planner *planner, uint32_t slot)
+{
+    if (!phx_slot_is_held(planner, slot)) {
+        return PHX_STALE_HANDLE;
+    }
+    release_slot(planner, slot);
+    return PHX_OK;
+}
+
+int64_t phx_handle(const phx_planner *planner, uint32_t slot)
+{
+    if (!phx_slot_is_held(planner, slot)) {
+        return -(int64_t)PHX_STALE_HANDLE;
+    }
+    return (int64_t)slot | ((int64_t)planner->gangs[slot].generation << 32);
+}
+
+phx_status phx_release_many(phx_planner *planner, const int64_t *handles, uint32_t handle_count)
+{
+    phx_status status = PHX_OK;
+    uint32_t checked = 0;
+    for (; checked < handle_count && status == PHX_OK; ++checked) {
+        const uint32_t slot = (uint32_t)(handles[checked] & 0xffffffff);
+        if (handles[checked] < 0 || phx_handle(planner, slot) != handles[checked] ||
+            phx_bit(planner->lost, slot)) {
+            status = PHX_STALE_HANDLE;
+            break;
+        }
+        phx_bit_set(planner->lost, slot); /* slots are fewer than leaves: one mark each */
+    }
+    for (uint32_t at = 0; at < checked; ++at) {
+        phx_bit_clear(planner->lost, (uint32_t)(handles[at] & 0xffffffff));
+    }
+    for (uint32_t at = 0; at < handle_count && status == PHX_OK; ++at) {
+        release_slot(planner, (uint32_t)(handles[at] & 0xffffffff));
+    }
+    return status;
+}
+
+phx_status phx_gang_leaves(const phx_planner *planner, uint32_t slot, uint32_t *leaves)
+{
+    if (!phx_slot_is_held(planner, slot)) {
+        return PHX_STALE_HANDLE;
+    }
+    const phx_gang_slot *gang = &planner->gangs[slot];
+    uint32_t rank = 0;
+    for (uint32_t next = gang->head + 1; next != 0; next = planner->run_next[next - 1]) {
+        const uint32_t first = next - 1;
+        for (uint32_t at = 0; at < planner->run_count[first] && rank < gang->ranks; ++at) {
+            leaves[rank++] = first + at;
+        }
+    }
+    return PHX_OK;
+}
+
+phx_status phx_gang_runs(const phx_planner *planner, uint32_t slot, phx_run *runs, uint32_t room,
+                         uint32_t *count)
+{
+    *count = 0;
+    if (!phx_slot_is_held(planner, slot)) {
+        return PHX_STALE_HANDLE;
+    }
+    for (uint32_t next = planner->gangs[slot].head + 1; next != 0;
+         next = planner->run_next[next - 1]) {
+        if (*count < room) {
+            runs[*count] = (phx_run){next - 1, planner->run_count[next - 1]};
+        }
+        ++*count;
+    }
+    return *count <= room ? PHX_OK : PHX_NO_ROOM;
+}
+
+uint32_t phx_gang_ranks(const phx_planner *planner, uint32_t slot)
+{
+    return phx_slot_is_held(planner, slot) ? planner->gangs[slot].ranks : 0;
+}
+
+uint32_t phx_gang_level(const phx_planner *planner, uint32_t slot)
+{
+    if (!phx_slot_is_held(planner, slot)) {
+        return PHX_NONE;
+    }
+    const uint32_t level = phx_slot_level(&planner->gangs[slot]);
+    return planner->tree->level[level].visible;
+}

@@ -1,0 +1,43 @@
+/* Named faults that `make mutants` builds one at a time, each of which a named test must kill.
+ * Off (0) in every other build, so the compiler removes them. */
+#ifndef PHX_MUTANTS_H
+#define PHX_MUTANTS_H
+
+#ifndef PHX_MUTANT_SKIPPED_SUMMARY /* a summary word above an index bitmap is not set */
+#define PHX_MUTANT_SKIPPED_SUMMARY 0
+#endif
+#ifndef PHX_MUTANT_WRONG_ANCESTOR /* a placement reports the level below its common domain */
+#define PHX_MUTANT_WRONG_ANCESTOR 0
+#endif
+#ifndef PHX_MUTANT_QUARANTINE_FREED /* leaves a repair leaves behind are free at once */
+#define PHX_MUTANT_QUARANTINE_FREED 0
+#endif
+#ifndef PHX_MUTANT_FOREIGN_SPARE /* a repair opens a spare outside the domain it may use */
+#define PHX_MUTANT_FOREIGN_SPARE 0
+#endif
+#ifndef PHX_MUTANT_OWNER_KEPT /* release keeps the owner of a shared host's leaves */
+#define PHX_MUTANT_OWNER_KEPT 0
+#endif
+#ifndef PHX_MUTANT_PHANTOM_COUNTED /* a phantom serves constraints of its level */
+#define PHX_MUTANT_PHANTOM_COUNTED 0
+#endif
+#ifndef PHX_MUTANT_LAST_TIE /* equal choices go to the last one met, not the lowest address */
+#define PHX_MUTANT_LAST_TIE 0
+#endif
+#ifndef PHX_MUTANT_LIMIT_IGNORED /* limits above the hosts are not applied */
+#define PHX_MUTANT_LIMIT_IGNORED 0
+#endif
+#ifndef PHX_MUTANT_SURVIVOR_MOVED /* a unit moves whole although its own domain has room */
+#define PHX_MUTANT_SURVIVOR_MOVED 0
+#endif
+#ifndef PHX_MUTANT_GROUP_ROUNDING /* free leaves count although they make no whole group */
+#define PHX_MUTANT_GROUP_ROUNDING 0
+#endif
+#ifndef PHX_MUTANT_LAZY_REFILL /* a spare that was used is not replaced on release */
+#define PHX_MUTANT_LAZY_REFILL 0
+#endif
+#ifndef PHX_MUTANT_CORDON_PLACED /* cordoned leaves are placed on */
+#define PHX_MUTANT_CORDON_PLACED 0
+#endif
+
+#endif

@@ -1,0 +1,71 @@
+/* phx_search: where a gang can go, exactly, on any tree and under limits.
+ *
+ * ranks(v) = min(limit(v), sum over children), rounded down to whole groups from the group level up.
+ * A vertex can hold the gang when ranks(v) >= need and no ancestor's limit is below need. Sizes
+ * divide each other and the tree's vertices are nested, so these counts are exact.
+ *
+ * Cost: O(hosts below the scope) at worst; parents without room are skipped.
+ */
+#ifndef PHX_PACK_H
+#define PHX_PACK_H
+
+#include "planner.h"
+
+typedef struct phx_search {
+    uint32_t need;
+    uint32_t group;
+    uint32_t group_level;
+    uint32_t within;      /* the search ends at this level */
+    uint32_t start;       /* and begins at this one, 1 or above */
+    uint32_t scope_level; /* depth + 1: the whole forest */
+    uint32_t scope_vertex;
+    uint32_t rule;
+    uint32_t bounded; /* within was asked for: a phantom there serves it not */
+    uint32_t limited; /* some limit[level] is in force */
+    uint32_t limit_low; /* lowest of them; 0 when leaves are limited */
+    uint8_t limit_on[PHX_DEPTH_MAX + 1];
+    uint64_t *picks; /* bitmap that gets the answer, zero before */
+    /* answer */
+    uint32_t level;
+    uint32_t vertex;
+    uint32_t low; /* the bits of picks are inside low .. high - 1 */
+    uint32_t high;
+} phx_search;
+
+/* A search for the request over the whole forest, without limits. */
+phx_search phx_search_of(const phx_planner *planner, const phx_request *request);
+/* Copies the caller's limits, by visible level, into the planner's scratch. */
+void phx_search_limit(phx_planner *planner, phx_search *search, const int32_t *const *limits);
+/* Lowers what is left of the limits above leaves that are now in use. */
+void phx_search_charge(phx_planner *planner, const phx_search *search, uint32_t first,
+                       uint32_t count);
+/* PHX_OK: the chosen leaves are set in search->picks. PHX_MISFIT: picks is as it was. */
+phx_status phx_search_run(phx_planner *planner, phx_search *search);
+/* The vertex of `level` that holds `need` with the fewest ranks to spare, or PHX_NONE. */
+uint32_t phx_search_tightest(phx_planner *planner, phx_search *search, uint32_t level);
+/* The most ranks one vertex of `level` could hold now: lowest such vertex, PHX_NONE if none. */
+uint32_t phx_search_best(phx_planner *planner, phx_search *search, uint32_t level,
+                         uint32_t *vertex);
+void phx_pick_clear(const phx_search *search);
+/* Vertices of `level` inside the scope. */
+phx_run phx_search_range(const phx_planner *planner, const phx_search *search, uint32_t level);
+
+/* block.c: the smallest sufficient maximal block inside a vertex of a tree with equal fanouts;
+ * scope_level = depth + 1: anywhere. First leaf, or PHX_NONE. */
+uint32_t phx_block_find(const phx_space *space, uint32_t need, uint32_t shape,
+                        uint32_t scope_level, uint32_t scope_vertex);
+/* First leaf of the lowest maximal block of a shape whose index is not empty. */
+PHX_INLINE uint32_t phx_block_first(const phx_space *space, uint32_t shape)
+{
+    const phx_tree *tree = space->tree;
+    const phx_shape *kind = &tree->shape[shape];
+    const uint32_t vertex = phx_set_first(&space->index[shape]);
+    if (kind->level > tree->depth) {
+        return phx_leaf_first(tree, tree->depth, vertex);
+    }
+    const uint64_t runs = phx_runs_of(phx_space_mask(space, kind->level, vertex), kind->order);
+    const uint32_t child = phx_child_first(tree, kind->level, vertex) + phx_ctz(runs);
+    return phx_leaf_first(tree, (uint32_t)kind->level - 1, child);
+}
+
+#endif

@@ -1,0 +1,340 @@
+#include "pack.h"
+
+static uint32_t power_of_two(uint32_t value)
+{
+    uint32_t power = 1;
+    while (power < value) {
+        power <<= 1;
+    }
+    return power;
+}
+
+static uint32_t lowest_level(const phx_tree *tree, uint32_t leaves)
+{
+    uint32_t level = 0;
+    while (level < tree->depth && tree->level[level].leaves_max < leaves) {
+        ++level;
+    }
+    return level;
+}
+
+/* First shape, by size, with at least so many leaves; shape_count when there is none. */
+static uint32_t lowest_shape(const phx_tree *tree, uint32_t leaves)
+{
+    uint32_t shape = 0;
+    while (shape < tree->shape_count && tree->shape[shape].leaves < leaves) {
+        ++shape;
+    }
+    return shape;
+}
+
+static int gang_is_sound(const phx_planner *planner, const phx_gang *gang)
+{
+    const uint32_t depth = planner->tree->visible_depth;
+    const uint32_t within = gang->within == PHX_NONE ? depth : gang->within;
+    const uint32_t prefer = gang->prefer == PHX_NONE ? 0 : gang->prefer;
+    const int sizes = gang->ranks >= 1 && gang->group >= 1 && gang->ranks % gang->group == 0;
+    const int levels = gang->group_level <= within && within <= depth && prefer <= within;
+    return sizes && levels && gang->aim <= PHX_FILL && gang->rule <= PHX_LOWEST;
+}
+
+/* Whether the index of blocks alone decides: equal fanouts, no phantom at a level that counts, and
+ * cutting leaves in address order keeps every group inside one vertex of its level. */
+static uint32_t is_quick(const phx_planner *planner, const phx_request *request)
+{
+    const phx_tree *tree = planner->tree;
+    const phx_level *groups = &tree->level[request->group_level];
+    const int one_group_domain = request->level <= request->group_level;
+    const int whole_groups = groups->leaves != 0 && groups->leaves % request->group == 0;
+    const int phantoms = (request->group > 1 && groups->phantoms != 0) ||
+                         (request->bounded && tree->level[request->within].phantoms != 0);
+    const int near = request->aim == PHX_NEAR || request->ranks == request->group;
+    return tree->uniform && request->rule == PHX_SMALLEST && near && !phantoms &&
+           (one_group_domain || whole_groups) && request->group_level > 0 &&
+           request->held <= tree->level[request->within].leaves_max;
+}
+
+/* With spares in every domain of a level, no aligned block above half such a domain can be free:
+ * the paper's larger gangs are unions of blocks of that half. */
+static uint32_t union_pieces(const phx_planner *planner, uint32_t held)
+{
+    const phx_counters *count = planner->count;
+    if (count->alignment != PHX_BUDDY || count->spare_count == 0) {
+        return 1;
+    }
+    const uint32_t half = planner->tree->level[count->spare_per].leaves / 2;
+    return held > half ? held / half : 1;
+}
+
+phx_status phx_request_init(const phx_planner *planner, const phx_gang *gang, phx_request *out)
+{
+    const phx_tree *tree = planner->tree;
+    if (!gang_is_sound(planner, gang)) {
+        return PHX_BAD_GANG;
+    }
+    const int buddy = planner->count->alignment == PHX_BUDDY;
+    phx_request request = {0};
+    request.ranks = gang->ranks;
+    request.group = gang->group;
+    request.group_level = tree->internal[gang->group_level];
+    request.bounded = gang->within != PHX_NONE;
+    request.within = request.bounded ? tree->internal[gang->within] : tree->depth;
+    request.aim = gang->aim;
+    request.rule = gang->rule;
+    request.held = buddy && gang->ranks <= PHX_LEAVES_MAX ? power_of_two(gang->ranks) : gang->ranks;
+    request.level = lowest_level(tree, gang->ranks);
+    request.start = request.level == 0 ? 1 : request.level;
+    if (gang->prefer != PHX_NONE && tree->internal[gang->prefer] > request.start) {
+        request.start = tree->internal[gang->prefer];
+    }
+    request.pieces = union_pieces(planner, request.held);
+    request.quick = is_quick(planner, &request);
+    request.shape = lowest_shape(tree, request.held / request.pieces);
+    request.shapes = request.shape < 64 ? ~UINT64_C(0) << request.shape : 0;
+    if (buddy && (!request.quick || request.group > tree->level[request.group_level].leaves ||
+                  (request.group & (request.group - 1)) != 0)) {
+        const int too_large = request.held > tree->level[request.within].leaves_max;
+        if (!too_large) {
+            return PHX_BAD_GANG;
+        }
+        request.quick = 0;
+    }
+    *out = request;
+    return PHX_OK;
+}
+
+static int64_t result_of(const phx_tree *tree, uint32_t slot, uint32_t first, uint32_t level,
+                         int many)
+{
+    const uint32_t seen = PHX_MUTANT_WRONG_ANCESTOR && level > 1 ? level - 1 : level;
+    const uint64_t visible = tree->level[seen].visible;
+    return (int64_t)((uint64_t)slot | ((uint64_t)first << 21) | (visible << 42) |
+                     ((uint64_t)many << 47));
+}
+
+/* One run of available leaves becomes a new gang. */
+PHX_INLINE int64_t commit_run(phx_planner *planner, const phx_request *request, uint32_t first)
+{
+    const uint32_t slot = phx_slot_new(planner, request, request->level);
+    phx_space_take(&planner->space, first, request->held);
+    phx_own(planner, first, request->held, slot);
+    planner->gangs[slot].head = first;
+    planner->run_count[first] = request->held;
+    return result_of(planner->tree, slot, first, request->level, 0);
+}
+
+/* The picked leaves, already taken or not, become a new gang in address order. */
+static int64_t commit_picks(phx_planner *planner, const phx_request *request,
+                            const phx_search *search, int taken)
+{
+    const uint32_t slot = phx_slot_new(planner, request, 0);
+    phx_gang_slot *gang = &planner->gangs[slot];
+    uint32_t *link = &gang->head;
+    uint32_t runs = 0;
+    uint32_t end = search->low;
+    for (uint32_t first = phx_bits_next(planner->pick, search->low, search->high);
+         first < search->high; first = phx_bits_next(planner->pick, end, search->high)) {
+        end = phx_bits_next_clear(planner->pick, first, search->high);
+        if (!taken) {
+            phx_space_take(&planner->space, first, end - first);
+        }
+        phx_own(planner, first, end - first, slot);
+        *link = first + (runs > 0 ? 1 : 0); /* the head is a leaf, a link a leaf + 1 */
+        planner->run_count[first] = end - first;
+        link = &planner->run_next[first];
+        ++runs;
+    }
+    const uint32_t level = phx_span_level(planner, slot);
+    gang->levels = (uint16_t)(gang->levels | (level << 10));
+    return result_of(planner->tree, slot, gang->head, level, runs > 1);
+}
+
+/* The paper's unions: `pieces` aligned blocks, or nothing. Picks and takes them. */
+static phx_status pick_pieces(phx_planner *planner, const phx_request *request,
+                              phx_search *search)
+{
+    const uint32_t piece = request->held / request->pieces;
+    search->low = 0;
+    search->high = planner->tree->level[0].count;
+    for (uint32_t at = 0; at < request->pieces; ++at) {
+        const uint64_t fit = *planner->space.shapes & request->shapes;
+        if (fit == 0) {
+            for (uint32_t first = phx_bits_next(planner->pick, 0, search->high);
+                 first < search->high;
+                 first = phx_bits_next(planner->pick, first + piece, search->high)) {
+                phx_space_give(&planner->space, first, piece);
+            }
+            phx_pick_clear(search);
+            return PHX_MISFIT;
+        }
+        const uint32_t first = phx_block_first(&planner->space, phx_ctz(fit));
+        phx_space_take(&planner->space, first, piece);
+        phx_bits_fill(planner->pick, first, piece, 1);
+    }
+    return PHX_OK;
+}
+
+static void give_picks(phx_planner *planner, const phx_search *search)
+{
+    uint32_t end = search->low;
+    for (uint32_t first = phx_bits_next(planner->pick, search->low, search->high);
+         first < search->high; first = phx_bits_next(planner->pick, end, search->high)) {
+        end = phx_bits_next_clear(planner->pick, first, search->high);
+        phx_space_give(&planner->space, first, end - first);
+    }
+}
+
+/* The leaves a unit's search chose join the gang's, and leave the free space. */
+static void keep_unit(phx_planner *planner, const phx_search *unit)
+{
+    uint32_t end = unit->low;
+    for (uint32_t first = phx_bits_next(unit->picks, unit->low, unit->high); first < unit->high;
+         first = phx_bits_next(unit->picks, end, unit->high)) {
+        end = phx_bits_next_clear(unit->picks, first, unit->high);
+        phx_space_take(&planner->space, first, end - first);
+        phx_search_charge(planner, unit, first, end - first);
+        phx_bits_fill(planner->pick, first, end - first, 1);
+    }
+    phx_pick_clear(unit);
+}
+
+/* Ranks that do not talk: unit after unit into the smallest sufficient block. Picks and takes. */
+static phx_status pick_units(phx_planner *planner, const phx_request *request, phx_search *search)
+{
+    const uint32_t vertex = phx_search_tightest(planner, search, search->within);
+    if (vertex == PHX_NONE) {
+        return PHX_MISFIT;
+    }
+    phx_search unit = *search;
+    unit.need = request->group;
+    unit.start = 1;
+    unit.scope_level = search->within;
+    unit.scope_vertex = vertex;
+    unit.picks = planner->taken;
+    search->low = 0;
+    search->high = planner->tree->level[0].count;
+    for (uint32_t placed = 0; placed < request->ranks; placed += request->group) {
+        if (phx_search_run(planner, &unit) != PHX_OK) {
+            give_picks(planner, search);
+            phx_pick_clear(search);
+            return PHX_MISFIT;
+        }
+        keep_unit(planner, &unit);
+    }
+    return PHX_OK;
+}
+
+/* Chooses leaves into planner->pick; *taken says whether they left the free space already. */
+static phx_status pick_leaves(phx_planner *planner, const phx_request *request,
+                              const int32_t *const *limits, phx_search *search, int *taken)
+{
+    *search = phx_search_of(planner, request);
+    phx_search_limit(planner, search, limits);
+    *taken = 1;
+    if (planner->count->alignment == PHX_BUDDY) {
+        return search->limited ? PHX_BAD_GANG : pick_pieces(planner, request, search);
+    }
+    if (request->aim == PHX_FILL && request->ranks > request->group) {
+        return pick_units(planner, request, search);
+    }
+    *taken = 0;
+    return phx_search_run(planner, search);
+}
+
+int64_t phx_place(phx_planner *planner, const phx_request *request)
+{
+    if (request->quick && request->pieces == 1) {
+        const uint64_t fit = *planner->space.shapes & request->shapes;
+        if (fit != 0) {
+            return commit_run(planner, request,
+                              phx_block_first(&planner->space, phx_ctz(fit)));
+        }
+        if (planner->count->alignment == PHX_BUDDY) {
+            return -(int64_t)PHX_MISFIT;
+        }
+    }
+    return phx_place_limited(planner, request, NULL, 1, NULL, 0, NULL);
+}
+
+static phx_status write_runs(const phx_planner *planner, const phx_search *search, phx_run *runs,
+                             uint32_t room, uint32_t *count)
+{
+    uint32_t written = 0;
+    uint32_t end = search->low;
+    for (uint32_t first = phx_bits_next(planner->pick, search->low, search->high);
+         first < search->high; first = phx_bits_next(planner->pick, end, search->high)) {
+        end = phx_bits_next_clear(planner->pick, first, search->high);
+        if (written < room) {
+            runs[written] = (phx_run){first, end - first};
+        }
+        ++written;
+    }
+    *count = written;
+    return written <= room ? PHX_OK : PHX_NO_ROOM;
+}
+
+int64_t phx_place_limited(phx_planner *planner, const phx_request *request,
+                          const int32_t *const *limits, int apply, phx_run *runs, uint32_t room,
+                          uint32_t *count)
+{
+    phx_search search;
+    int taken = 0;
+    phx_status status = PHX_MISFIT;
+    if (request->held <= planner->tree->level[request->within].leaves_max) {
+        status = pick_leaves(planner, request, limits, &search, &taken);
+    }
+    if (status != PHX_OK) {
+        return -(int64_t)status;
+    }
+    int64_t result = 0;
+    if (count != NULL) {
+        status = write_runs(planner, &search, runs, room, count);
+    }
+    if (apply && status == PHX_OK) {
+        result = commit_picks(planner, request, &search, taken);
+    } else if (taken) {
+        give_picks(planner, &search);
+    }
+    phx_pick_clear(&search);
+    return status == PHX_OK ? result : -(int64_t)status;
+}
+
+static phx_status check_sizes(const phx_gang *gang, const uint32_t *sizes, uint32_t size_count)
+{
+    for (uint32_t at = 0; at < size_count; ++at) {
+        if (sizes[at] == 0 || sizes[at] % gang->group != 0) {
+            return PHX_BAD_GANG;
+        }
+    }
+    return PHX_OK;
+}
+
+phx_status phx_place_many(phx_planner *planner, const phx_gang *gang, const uint32_t *sizes,
+                          uint32_t size_count, int64_t *handles, int32_t *levels,
+                          int64_t *offsets, int32_t *leaves)
+{
+    phx_gang shape = *gang;
+    phx_request request;
+    shape.ranks = gang->group;
+    phx_status status = phx_request_init(planner, &shape, &request);
+    if (status != PHX_OK || check_sizes(gang, sizes, size_count) != PHX_OK) {
+        return PHX_BAD_GANG;
+    }
+    offsets[0] = 0;
+    for (uint32_t at = 0; at < size_count; ++at) {
+        if (sizes[at] != shape.ranks) {
+            shape.ranks = sizes[at];
+            status = phx_request_init(planner, &shape, &request);
+        }
+        const int64_t placed =
+            status == PHX_OK ? phx_place(planner, &request) : -(int64_t)status;
+        const uint32_t slot = (uint32_t)(placed & 0x1fffff);
+        handles[at] = placed < 0 ? -1 : phx_handle(planner, slot);
+        levels[at] = placed < 0 ? -1 : (int32_t)((placed >> 42) & 31);
+        offsets[at + 1] = offsets[at] + (placed < 0 ? 0 : sizes[at]);
+        if (placed >= 0) {
+            phx_gang_leaves(planner, slot, (uint32_t *)leaves + offsets[at]);
+        }
+    }
+    return PHX_OK;
+}
