@@ -21,7 +21,7 @@ def domain_paths(topology: Forest, level: int) -> list[list[str]]:
     """
     heads = topology.domain_leaf(level)
     top = len(topology.levels) - 1
-    if top > level and topology.domain_count(top) == 1:
+    if top > level and not topology.domain_of(top).any():
         top -= 1
     columns = []
     for above in range(level, top + 1):
@@ -91,7 +91,13 @@ def leaf_names(topology: Forest) -> tuple[str, ...]:
             prefix[row] = names[held] + "/"
         open_[rows] = False
     word = topology.levels[0]
-    return tuple(
+    names = [
         f"{before}{word}-{index}"
         for before, index in zip(prefix, number.tolist(), strict=True)
-    )
+    ]
+    # A host and a rack may have one name; then the leaf ids tell their leaves apart.
+    while len(counts := Counter(names)) < count:
+        for leaf, name in enumerate(names):
+            if counts[name] > 1:
+                names[leaf] = f"{name}@{leaf}"
+    return tuple(names)
