@@ -84,11 +84,11 @@ def leaf_names(topology: Forest) -> tuple[str, ...]:
         rows = np.flatnonzero(open_ & (domain >= 0))
         if rows.size == 0:
             continue
-        names = topology.domain_names(level)
+        held_names = topology.domain_names(level)
         start = position[topology.domain_leaf(level)]
         number[rows] = position[rows] - start[domain[rows]]
         for row, held in zip(rows.tolist(), domain[rows].tolist(), strict=True):
-            prefix[row] = names[held] + "/"
+            prefix[row] = held_names[held] + "/"
         open_[rows] = False
     word = topology.levels[0]
     names = [

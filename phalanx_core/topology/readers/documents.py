@@ -119,11 +119,13 @@ def _documents(path: str, text: str) -> Iterator[Document]:
     else:
         bodies = _yaml(path, text)
     number = 0
+    empty = True
     for body in bodies:
+        empty = False
         for item in _items(path, body):
             number += 1
             yield Document(path, number, item)
-    if number == 0:
+    if empty:
         raise TopologyError(f"{path}: the file holds no document")
 
 

@@ -138,9 +138,7 @@ def _name(document: Document) -> str:
 
 
 def _labels(document: Document) -> dict[str, str]:
-    labels = document.body["metadata"].get("labels") or {}
-    if not isinstance(labels, dict):
-        raise document.refuse("metadata.labels", "must be a mapping")
+    labels = _mapping(document, "metadata.labels", document.body["metadata"])
     for key, value in labels.items():
         if not isinstance(key, str) or not isinstance(value, str):
             rule = f"must be a text, got {value!r}"
@@ -151,12 +149,8 @@ def _labels(document: Document) -> dict[str, str]:
 def _gpus(
     document: Document, labels: dict[str, str], inventory: Inventory
 ) -> list[Gpu]:
-    status = document.body.get("status") or {}
-    if not isinstance(status, dict):
-        raise document.refuse("status", "must be a mapping")
-    allocatable = status.get("allocatable") or {}
-    if not isinstance(allocatable, dict):
-        raise document.refuse("status.allocatable", "must be a mapping")
+    status = _mapping(document, "status", document.body)
+    allocatable = _mapping(document, "status.allocatable", status)
     for key in allocatable:
         if str(key).startswith("nvidia.com/mig-"):
             why = "a part of a GPU is not a leaf"
@@ -177,6 +171,16 @@ def _gpus(
     product = labels.get(PRODUCT, "") or "gpu"
     kind = type_name(product.removesuffix("-SHARED"))
     return [Gpu(f"gpu-{index}", kind) for index in range(count)]
+
+
+def _mapping(document: Document, path: str, parent: dict[str, Any]) -> dict[str, Any]:
+    """The mapping at the end of a path in its parent, {} where there is none."""
+    value = parent.get(path.rsplit(".", 1)[-1])
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise document.refuse(path, "must be a mapping")
+    return value
 
 
 def _quantity(document: Document, path: str, value: object) -> int:

@@ -127,7 +127,9 @@ def _devices(
     if len(places) != 1:
         rule = f"exactly one of {', '.join(_PLACES)} is needed, got {places}"
         raise document.refuse("spec", rule)
-    devices = spec.get("devices") or []
+    devices = spec.get("devices")
+    if devices is None:
+        return
     if not isinstance(devices, list):
         raise document.refuse("spec.devices", "must be a list")
     for index, device in enumerate(devices):

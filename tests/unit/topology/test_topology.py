@@ -69,7 +69,8 @@ def test_spec_distance(u: int, v: int, level: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["host:1 gpu:1", NVL72, "pod:3 rail:5 host:7 gpu:2", "cluster:2 host:3 gpu:4"]
+    "text",
+    ["host:1 gpu:1", NVL72, "pod:3 rail:5 host:7 gpu:2", "cluster:2 host:3 gpu:4"],
 )
 def test_describe_round_trip(text: str) -> None:
     """A uniform topology prints the text that it was made from."""

@@ -1,0 +1,264 @@
+"""Kubernetes Nodes: GPU counts, label families, levels and what is left out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from phalanx_core.errors import TopologyError
+from phalanx_core.topology import Topology
+from tests.unit.topology.objects import H100, node, write
+
+
+def labelled(name: str, labels: dict[str, str]) -> dict[str, Any]:
+    """A Node with whole label keys."""
+    made = node(name)
+    made["metadata"]["labels"].update(labels)
+    return made
+
+
+def test_blocks_and_racks(tmp_path: Path) -> None:
+    """Two blocks that each call a rack "r1"; hosts sort as numbers."""
+    path = write(
+        tmp_path / "nodes.json",
+        node("host10", 2, block="b1", rack="r1"),
+        node("host2", 2, block="b1", rack="r1"),
+        node("host1", 2, block="b2", rack="r1"),
+    )
+    made = Topology.read(path)
+    assert made.levels == ("gpu", "host", "rack", "block", "cluster")
+    assert made.names[::2] == ("host1/gpu-0", "host2/gpu-0", "host10/gpu-0")
+    assert made.domain_names("rack") == ("b2/r1", "b1/r1")
+    assert made.distance(0, 2) == 4
+    assert made.distance(2, 4) == 2
+    assert made.types[0] == H100
+    assert made.nvlink_level == 1
+    assert made.bandwidth[1] == 900e9
+    assert made.nic_rails is not None
+    assert made.nic_rails.tolist() == [0, 1, 0, 1, 0, 1]
+
+
+def test_c20_block_and_host_of_one_name(tmp_path: Path) -> None:
+    """C20: a block "b1" that holds a host "b1" is two domains of one name."""
+    made = Topology.read(write(tmp_path / "n.json", node("b1", 4, block="b1")))
+    assert made.report is not None
+    assert made.report.hosts == 1
+    assert made.leaves("host", "b1").tolist() == [0, 1, 2, 3]
+    assert made.leaves("block", "b1").tolist() == [0, 1, 2, 3]
+    assert made.distance(0, 3) == 1
+
+
+def test_missing_label_is_no_domain(tmp_path: Path) -> None:
+    """Two hosts without a rack share none, and the report says so."""
+    path = write(
+        tmp_path / "n.json",
+        node("h1", 1, block="b", rack="r"),
+        node("h2", 1, block="b"),
+        node("h3", 1, block="b"),
+    )
+    made = Topology.read(path)
+    assert made.domain_of("rack").tolist() == [0, -1, -1]
+    assert made.distance(1, 2) == 3
+    assert made.report is not None
+    assert made.report.notes == (
+        "2 of 3 hosts have no rack: they serve no constraint of that level",
+    )
+
+
+def test_cliques(tmp_path: Path) -> None:
+    """A clique label is the NVLink level; a zero or empty one is no fabric."""
+    uuid = "5f1c2d3e-0a4b-4c6d-8e7f-1029384756aa"
+    cliques = [
+        f"{uuid}.1",
+        f"{uuid}.1",
+        f"{uuid}.2",
+        "",
+        "00000000-0000-0000-0000-000000000000.0",
+    ]
+    rows = []
+    for index, clique in enumerate(cliques):
+        row = node(f"t{index}", 4, "NVIDIA-GB200")
+        row["metadata"]["labels"]["nvidia.com/gpu.clique"] = clique
+        rows.append(row)
+    made = Topology.read(write(tmp_path / "n.json", *rows))
+    assert made.levels == ("gpu", "host", "clique", "cluster")
+    assert made.nvlink_level == 2
+    assert made.bandwidth == (None, None, 1800e9, None)
+    assert made.domain_of("clique")[::4].tolist() == [0, 0, 1, -1, -1]
+
+
+def test_coreweave_and_regions(tmp_path: Path) -> None:
+    """Regions stand above the family; the NVLink key nearest to the host."""
+    row = labelled(
+        "h",
+        {
+            "topology.kubernetes.io/region": "eu",
+            "topology.kubernetes.io/zone": "eu-1",
+            "backend.coreweave.cloud/fabric": "f",
+            "backend.coreweave.cloud/superpod": "s",
+            "backend.coreweave.cloud/leafgroup": "l",
+            "ds.coreweave.com/nvlink.domain": "d",
+        },
+    )
+    made = Topology.read(write(tmp_path / "n.json", row))
+    assert made.levels == (
+        "gpu",
+        "host",
+        "nvlink-domain",
+        "leafgroup",
+        "superpod",
+        "fabric",
+        "zone",
+        "region",
+        "cluster",
+    )
+    assert made.nvlink_level == 2
+
+
+@pytest.mark.parametrize(
+    ("labels", "levels"),
+    [
+        (
+            {
+                "fabric.topograph.run/tier-0": "a",
+                "fabric.topograph.run/tier-2": "c",
+                "fabric.topograph.run/tier-10": "d",
+                "accelerator.topograph.run/domain": "n",
+            },
+            ("accelerator", "tier-0", "tier-2", "tier-10"),
+        ),
+        (
+            {
+                "network.topology.nvidia.com/spine": "s",
+                "network.topology.nvidia.com/block": "b",
+                "network.topology.nvidia.com/accelerator": "n",
+            },
+            ("accelerator", "block", "spine"),
+        ),
+        (
+            {
+                "cloud.google.com/gce-topology-block": "b",
+                "cloud.google.com/gce-topology-subblock": "s",
+                "cloud.google.com/gce-topology-host": "m",
+            },
+            ("machine", "subblock", "block"),
+        ),
+        (
+            {
+                "topology.k8s.aws/network-node-layer-1": "1",
+                "topology.k8s.aws/network-node-layer-2": "2",
+                "topology.k8s.aws/network-node-layer-3": "3",
+                "topology.k8s.aws/capacity-block-id": "cb",
+            },
+            ("layer-3", "layer-2", "layer-1"),
+        ),
+        (
+            {
+                "oci.oraclecloud.com/host.network_block_id": "b",
+                "oci.oraclecloud.com/host.rack_id": "r",
+            },
+            ("rack", "block"),
+        ),
+        ({"kubernetes.io/hostname": "h"}, ()),
+    ],
+)
+def test_families(
+    tmp_path: Path, labels: dict[str, str], levels: tuple[str, ...]
+) -> None:
+    """Each known family gives its levels, nearest first."""
+    made = Topology.read(write(tmp_path / "n.json", labelled("h", labels)))
+    assert made.levels == ("gpu", "host", *levels, "cluster")
+
+
+def test_one_family_of_two(tmp_path: Path) -> None:
+    """The family on more hosts names the network; the other is left out."""
+    oracle = {"oci.oraclecloud.com/host.rack_id": "r"}
+    path = write(
+        tmp_path / "n.json",
+        labelled("h1", {**oracle, "cloud.provider.com/topology-rack": "x"}),
+        labelled("h2", oracle),
+    )
+    made = Topology.read(path)
+    assert made.levels == ("gpu", "host", "rack", "cluster")
+    assert made.domain_names("rack") == ("r",)
+    assert made.report is not None
+    assert str(made.report.left_out[0]) == (
+        "1 x label family: labels of Oracle Cloud describe the same network (Kueue)"
+    )
+
+
+def test_label_keys(tmp_path: Path) -> None:
+    """A caller's keys replace the known ones, broadest first."""
+    row = labelled("h", {"example.com/hall": "1", "example.com/row": "7"})
+    path = write(tmp_path / "n.json", row)
+    keys = ["example.com/hall", "example.com/row", "kubernetes.io/hostname"]
+    made = Topology.read(path, label_keys=keys)
+    assert made.levels == ("gpu", "host", "row", "hall", "cluster")
+    with pytest.raises(TopologyError, match=r"label key example\.com/rack: no"):
+        Topology.read(path, label_keys=["example.com/rack"])
+    with pytest.raises(TopologyError, match="hostname: may only be the last"):
+        Topology.read(path, label_keys=keys[::-1])
+
+
+def test_counts(tmp_path: Path) -> None:
+    """Hosts without GPUs are left out; shared GPUs count once; MIG parts do not."""
+    shared = node("h1", 32, "NVIDIA-L40S-SHARED")
+    shared["metadata"]["labels"]["nvidia.com/gpu.replicas"] = "4"
+    mig = node("h2", "6", "NVIDIA-A100-SXM4-80GB")
+    mig["status"]["allocatable"]["nvidia.com/mig-1g.10gb"] = "14"
+    made = Topology.read(
+        write(tmp_path / "n.json", shared, mig, node("cpu1", None), node("cpu2", 0))
+    )
+    assert made.leaf_count == 14
+    assert made.type_names == ("NVIDIA-L40S", "NVIDIA-A100-SXM4-80GB")
+    assert made.nvlink_level is None
+    assert made.report is not None
+    assert [str(entry) for entry in made.report.left_out] == [
+        "2 x host: it has no GPU (cpu1, cpu2)",
+        "1 x resource nvidia.com/mig-1g.10gb: a part of a GPU is not a leaf (h2)",
+    ]
+    assert made.report.notes == ("host h1 shares each GPU 4 times: one leaf a GPU",)
+
+
+def test_clique_across_blocks(tmp_path: Path) -> None:
+    """A clique that crosses a level above it is compiled as several, with a note."""
+    rows = [node("h1", 4, block="b1"), node("h2", 4, block="b2")]
+    for row in rows:
+        row["metadata"]["labels"]["nvidia.com/gpu.clique"] = "c.1"
+    made = Topology.read(write(tmp_path / "n.json", *rows))
+    assert made.domain_count("clique") == 2
+    assert made.report is not None
+    assert made.report.notes == (
+        "clique c.1 lies in 2 domains of the levels above: compiled as so many",
+    )
+
+
+def test_typed_list(tmp_path: Path) -> None:
+    """Items of a NodeList leave their kind to the list."""
+    row = node("h1", 2)
+    del row["kind"], row["apiVersion"]
+    path = tmp_path / "n.yaml"
+    path.write_text(f"kind: NodeList\napiVersion: v1\nitems: [{row}]\n")
+    assert Topology.read(path).leaf_count == 2
+
+
+def test_other_kinds_are_left_out(tmp_path: Path) -> None:
+    """Objects of unread kinds are counted, not errors."""
+    pod = {"kind": "Pod", "metadata": {"name": "p"}}
+    made = Topology.read(write(tmp_path / "n.json", node("h"), pod, pod))
+    assert made.report is not None
+    assert str(made.report.left_out[0]) == (
+        "2 x object of kind Pod: this kind is not read (p, ...)"
+    )
+
+
+def test_same_object_twice(tmp_path: Path) -> None:
+    """The same Node in two files counts once; a different one is refused."""
+    first = write(tmp_path / "a.json", node("h", 4))
+    again = write(tmp_path / "b.json", node("h", 4))
+    other = write(tmp_path / "c.json", node("h", 5))
+    assert Topology.read([first, again]).leaf_count == 4
+    with pytest.raises(TopologyError, match=r"Node h: metadata\.name: two diff"):
+        Topology.read([first, other])

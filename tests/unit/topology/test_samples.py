@@ -1,0 +1,124 @@
+"""Real files of the formats: each is read, or refused by name, as a table says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from phalanx_core.errors import TopologyError
+from phalanx_core.topology import Topology
+
+SAMPLES = Path(__file__).resolve().parents[3] / "../shared/samples"
+CLUSTER = ("gpu", "host", "cluster")
+TREE2 = ("gpu", "host", "switch-0", "switch-1")
+TREE3 = (*TREE2, "switch-2")
+BLOCKS = ("gpu", "host", "block", "block-8", "block-16", "block-32", "cluster")
+
+# file: (leaves with 8 GPUs a host where the file says none, hosts, levels, types)
+READ = {
+    "dra-resourceslice/openshift-t4-v1.yaml": (2, 1, CLUSTER, ("Tesla-T4",)),
+    "dra-resourceslice/vks-135-list.yaml": (
+        4,
+        4,
+        CLUSTER,
+        ("GRID-A100-4C", "GRID-A100-40C"),
+    ),
+    "dra-resourceslice/vks-a100-list-v1.yaml": (2, 2, CLUSTER, ("GRID-A100-10C",)),
+    "slurm-topology-conf/block-8x4.conf": (256, 32, BLOCKS, ("gpu",)),
+    "slurm-topology-conf/tree-disconnected-trunks.conf": (320, 40, TREE2, ("gpu",)),
+    "slurm-topology-conf/tree-testcase3.conf": (3200, 400, TREE3, ("gpu",)),
+}
+
+REFUSED = {
+    # Another vendor's driver, so no GPU that we know.
+    "dra-resourceslice/kep4815-multihost-perdevice.yaml": (
+        "at least one GPU.*2 x ResourceSlice of driver tpu.dra.example.com"
+    ),
+    "dra-resourceslice/kep4815-partitionable.yaml": (
+        "at least one GPU.*2 x ResourceSlice of driver resource-driver.example.com"
+    ),
+    # The oldest shape: understood, but it holds channels only.
+    "dra-resourceslice/nvidia-imex-v1alpha3.yaml": (
+        "at least one GPU.*20 x device of type imex-channel"
+    ),
+    # Configurations of a test tool, not objects of a cluster.
+    "node-labels/kueue-hack-kind-cluster-tas.yaml": "1 x object of kind Cluster",
+    "node-labels/kueue-kind-cluster-labels.yaml": "1 x object of kind Cluster",
+    # Labels without their Node.
+    "node-labels/vks-gfd-labels.json": "document 1: format not known",
+    "slurm-topology-yaml/manpage-all-kinds.yaml": "Slurm topology.yaml is not read",
+    "slurm-topology-yaml/NEG-block_not_dict.yaml": "Slurm topology.yaml is not read",
+}
+
+needs_samples = pytest.mark.skipif(
+    not SAMPLES.exists(), reason="the shared sample files are not here"
+)
+
+
+def sample(name: str) -> Path:
+    """Path of a sample file."""
+    return SAMPLES / name
+
+
+@needs_samples
+@pytest.mark.parametrize("name", READ)
+def test_read(name: str) -> None:
+    """Leaves, hosts, levels and types are those counted by eye in the file."""
+    leaves, hosts, levels, types = READ[name]
+    count = 8 if name.startswith("slurm") else None
+    made = Topology.read(sample(name), gpus_per_host=count)
+    assert made.report is not None
+    assert (made.leaf_count, made.report.hosts) == (leaves, hosts)
+    assert made.levels == levels
+    assert made.type_names == types
+
+
+@needs_samples
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name: str) -> None:
+    """One TopologyError that names the file and says why."""
+    with pytest.raises(TopologyError, match=REFUSED[name]) as caught:
+        Topology.read(sample(name))
+    assert name.rsplit("/", 1)[-1] in str(caught.value)
+
+
+@needs_samples
+def test_table_is_complete() -> None:
+    """Every sample of the two kinds has its row."""
+    for kind in ("dra-resourceslice", "slurm-topology-conf"):
+        for path in sorted(sample(kind).iterdir()):
+            assert f"{kind}/{path.name}" in {**READ, **REFUSED}
+
+
+@needs_samples
+@pytest.mark.parametrize("name", [name for name in READ if name.startswith("slurm")])
+def test_slurm_without_gpus_is_refused(name: str) -> None:
+    """A topology.conf alone does not say how many GPUs a host has."""
+    with pytest.raises(TopologyError, match=r"host \w+: GPUs are not known"):
+        Topology.read(sample(name))
+
+
+@needs_samples
+def test_c18_forest_of_switches() -> None:
+    """C18: 16 + 16 + 8 hosts under no common root compile as three trees."""
+    path = sample("slurm-topology-conf/tree-disconnected-trunks.conf")
+    made = Topology.read(path, gpus_per_host=1)
+    sizes = [len(made.leaves("switch-1", name)) for name in ("spineA", "spineB")]
+    assert sizes == [16, 16]
+    assert len(made.leaves("switch-0", "leafC")) == 8
+    assert (made.domain_of("switch-1")[32:] == -1).all()
+    assert made.distance(made.leaf("node1/gpu-0"), made.leaf("node16/gpu-0")) == 3
+    assert made.distance(made.leaf("node1/gpu-0"), made.leaf("node17/gpu-0")) == 4
+    assert made.distance(made.leaf("node33/gpu-0"), made.leaf("node40/gpu-0")) == 2
+
+
+def test_c18_forest_of_labels() -> None:
+    """C18: the same forest from labels needs no file."""
+    hosts = [f"node{i}" for i in range(1, 41)]
+    trunk = ["spineA"] * 16 + ["spineB"] * 16 + [None] * 8
+    made = Topology.from_labels(["host", "spine"], [hosts, trunk])
+    assert made.domain_count("spine") == 2
+    assert made.distance(0, 15) == 2
+    assert made.distance(0, 16) == 3
+    assert made.distance(32, 39) == 3
