@@ -98,10 +98,10 @@ PHX_INLINE uint64_t host_mask(const phx_planner *planner, const phx_search *sear
 /* Whole groups in `ranks`, as ranks, for a vertex of this level. */
 PHX_INLINE uint32_t rounded(const phx_search *search, uint32_t level, uint32_t ranks)
 {
-    if (level < search->group_level || search->group == 1 || PHX_MUTANT_GROUP_ROUNDING) {
+    if (level < search->group_level || search->loose || PHX_MUTANT_GROUP_ROUNDING) {
         return ranks;
     }
-    return ranks - ranks % search->group;
+    return search->group == 1 ? ranks : ranks - ranks % search->group;
 }
 
 PHX_INLINE int is_barred(const phx_tree *tree, const phx_search *search, uint32_t level,

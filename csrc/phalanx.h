@@ -204,9 +204,9 @@ phx_status phx_quarantine_release(phx_planner *planner, const uint32_t *leaves,
 phx_status phx_replan(phx_planner *planner, uint32_t slot, const phx_run *failed,
                       uint32_t failed_count, const int32_t *const *limits, uint32_t flags,
                       phx_move *moves, uint32_t room, phx_repair *repair);
-/* Commit moves made with apply off. failed != 0: the leaves left behind are marked down. */
+/* Commit moves made with apply off; the leaves in `failed` are marked down with them. */
 phx_status phx_apply(phx_planner *planner, uint32_t slot, const phx_move *moves,
-                     uint32_t move_count, int failed);
+                     uint32_t move_count, const phx_run *failed, uint32_t failed_count);
 
 /* What each level from the start of the search up could give at best; one record a level. */
 typedef struct phx_level_record {

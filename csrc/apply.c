@@ -1,0 +1,172 @@
+#include "replan.h"
+
+/* Whether the gang still has these ranks on these leaves, in rank order and without overlap. */
+static int moves_match(const phx_planner *planner, uint32_t slot, const phx_move *moves,
+                       uint32_t count)
+{
+    const uint32_t ranks = planner->gangs[slot].ranks;
+    phx_cursor at = phx_cursor_start(planner, slot);
+    for (uint32_t move = 0; move < count; ++move) {
+        const phx_move *wanted = &moves[move];
+        if (wanted->count == 0 || wanted->rank < at.rank || wanted->rank >= ranks ||
+            wanted->count > ranks - wanted->rank) {
+            return 0;
+        }
+        while (at.rank < wanted->rank) {
+            phx_cursor_next(planner, &at, wanted->rank - at.rank);
+        }
+        const phx_run piece = phx_cursor_next(planner, &at, wanted->count);
+        if (piece.first != wanted->from || piece.count != wanted->count) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Whether every target is available or in a spare, each leaf once. */
+static int targets_match(phx_planner *planner, const phx_move *moves, uint32_t count)
+{
+    const uint32_t leaves = planner->tree->level[0].count;
+    int match = 1;
+    uint32_t marked = 0;
+    for (; marked < count && match; ++marked) {
+        const phx_move *move = &moves[marked];
+        if (move->to >= leaves || move->count > leaves - move->to) {
+            match = 0;
+            break;
+        }
+        for (uint32_t leaf = move->to; leaf < move->to + move->count; ++leaf) {
+            match = match && !phx_bit(planner->pick, leaf) &&
+                    (phx_bit(planner->space.whole[0], leaf) || phx_in_spare(planner, leaf));
+            phx_bit_set(planner->pick, leaf);
+        }
+    }
+    for (uint32_t at = 0; at < marked; ++at) {
+        phx_bits_fill(planner->pick, moves[at].to, moves[at].count, 0);
+    }
+    return match;
+}
+
+/* Runs stay maximal: joins a run with the one behind it when they touch. */
+static void join(phx_planner *planner, uint32_t run)
+{
+    const uint32_t next = planner->run_next[run];
+    if (next == 0 || run + planner->run_count[run] != next - 1) {
+        return;
+    }
+    planner->run_count[run] += planner->run_count[next - 1];
+    planner->run_next[run] = planner->run_next[next - 1];
+    planner->run_count[next - 1] = 0;
+    planner->run_next[next - 1] = 0;
+}
+
+/* Replaces the leaves of some ranks inside one run by a run elsewhere. */
+static void relink(phx_planner *planner, phx_gang_slot *gang, const phx_move *move)
+{
+    uint32_t before = PHX_NONE;
+    uint32_t run = gang->head;
+    uint32_t rank = 0;
+    while (rank + planner->run_count[run] <= move->rank) {
+        rank += planner->run_count[run];
+        before = run;
+        run = planner->run_next[run] - 1;
+    }
+    const uint32_t head = move->rank - rank;
+    const uint32_t tail = planner->run_count[run] - head - move->count;
+    uint32_t next = planner->run_next[run];
+    planner->run_count[run] = 0;
+    planner->run_next[run] = 0;
+    if (tail > 0) {
+        const uint32_t first = move->from + move->count;
+        planner->run_count[first] = tail;
+        planner->run_next[first] = next;
+        next = first + 1;
+    }
+    planner->run_count[move->to] = move->count;
+    planner->run_next[move->to] = next;
+    if (head > 0) {
+        planner->run_count[run] = head;
+        planner->run_next[run] = move->to + 1;
+        before = run;
+    } else if (before != PHX_NONE) {
+        planner->run_next[before] = move->to + 1;
+    } else {
+        gang->head = move->to;
+    }
+    join(planner, move->to);
+    if (before != PHX_NONE) {
+        join(planner, before);
+    }
+}
+
+static void leave(phx_planner *planner, const phx_move *move)
+{
+    phx_disown(planner, move->from, move->count);
+    if (PHX_MUTANT_QUARANTINE_FREED) {
+        phx_settle(planner, move->from, move->count);
+        return;
+    }
+    phx_bits_fill(planner->quarantine, move->from, move->count, 1);
+}
+
+static void enter(phx_planner *planner, uint32_t slot, const phx_move *move)
+{
+    const uint32_t size = planner->count->spare_size;
+    for (uint32_t leaf = move->to; leaf < move->to + move->count; ++leaf) {
+        if (phx_in_spare(planner, leaf)) {
+            const uint32_t vertex = phx_ancestor(planner->tree, 0, leaf, size);
+            phx_spares_open(planner, size, vertex);
+            phx_bit_clear(planner->opened, vertex);
+        }
+    }
+    phx_space_take(&planner->space, move->to, move->count);
+    phx_own(planner, move->to, move->count, slot);
+}
+
+static void mark_down(phx_planner *planner, const phx_run *failed, uint32_t failed_count)
+{
+    for (uint32_t at = 0; at < failed_count; ++at) {
+        for (uint32_t leaf = failed[at].first; leaf < failed[at].first + failed[at].count;
+             ++leaf) {
+            uint32_t owner = 0;
+            phx_health_change(planner, PHX_FAIL, &leaf, 1, &owner);
+        }
+    }
+}
+
+phx_status phx_apply(phx_planner *planner, uint32_t slot, const phx_move *moves,
+                     uint32_t move_count, const phx_run *failed, uint32_t failed_count)
+{
+    if (!phx_slot_is_held(planner, slot)) {
+        return PHX_STALE_HANDLE;
+    }
+    if (!moves_match(planner, slot, moves, move_count) ||
+        !targets_match(planner, moves, move_count)) {
+        return PHX_STALE_PLAN;
+    }
+    for (uint32_t at = 0; at < failed_count; ++at) {
+        for (uint32_t leaf = failed[at].first; leaf < failed[at].first + failed[at].count;
+             ++leaf) {
+            if (leaf >= planner->tree->level[0].count || phx_leaf_slot(planner, leaf) != slot) {
+                return PHX_STALE_PLAN;
+            }
+        }
+    }
+    phx_gang_slot *gang = &planner->gangs[slot];
+    mark_down(planner, failed, failed_count);
+    for (uint32_t at = 0; at < move_count; ++at) {
+        leave(planner, &moves[at]);
+        relink(planner, gang, &moves[at]);
+    }
+    for (uint32_t at = 0; at < move_count; ++at) {
+        enter(planner, slot, &moves[at]);
+    }
+    for (uint32_t at = 0; at < move_count; ++at) {
+        phx_spares_refill(planner, moves[at].to, moves[at].count);
+    }
+    if (move_count > 0) {
+        const uint32_t level = phx_span_level(planner, slot);
+        gang->levels = (uint16_t)((gang->levels & 1023u) | (level << 10));
+    }
+    return PHX_OK;
+}

@@ -1,0 +1,466 @@
+#include "replan.h"
+
+#include <string.h>
+
+#define EXACT_UNITS 10 /* with limits, fill or move is tried for every subset of so many units */
+
+static uint32_t lost_in(const phx_planner *planner, phx_run run)
+{
+    return phx_bits_count(planner->lost, run.first, run.count);
+}
+
+/* Dead ranks of the unit at the cursor, and its first dead leaf; leaves the cursor where it was. */
+static uint32_t unit_losses(const phx_plan *plan, phx_cursor at, uint32_t *leaf)
+{
+    uint32_t dead = 0;
+    for (uint32_t left = plan->group; left > 0;) {
+        const phx_run piece = phx_cursor_next(plan->planner, &at, left);
+        const uint32_t here = lost_in(plan->planner, piece);
+        if (here > 0 && dead == 0) {
+            *leaf = phx_bits_next(plan->planner->lost, piece.first, piece.first + piece.count);
+        }
+        dead += here;
+        left -= piece.count;
+    }
+    return dead;
+}
+
+static void skip_unit(const phx_plan *plan, phx_cursor *at)
+{
+    for (uint32_t left = plan->group; left > 0;) {
+        left -= phx_cursor_next(plan->planner, at, left).count;
+    }
+}
+
+/* The next unit with a dead rank at or after the cursor; 0 when there is none. */
+static int next_broken(const phx_plan *plan, phx_cursor *at, uint32_t *dead, uint32_t *leaf)
+{
+    const uint32_t ranks = plan->planner->gangs[plan->slot].ranks;
+    while (at->rank < ranks) {
+        *dead = unit_losses(plan, *at, leaf);
+        if (*dead > 0) {
+            return 1;
+        }
+        skip_unit(plan, at);
+    }
+    return 0;
+}
+
+static void record(phx_plan *plan, uint32_t rank, uint32_t from, uint32_t to, uint32_t count)
+{
+    if (plan->count > 0) {
+        phx_move *last = &plan->moves[plan->count - 1];
+        if (last->rank + last->count == rank && last->from + last->count == from &&
+            last->to + last->count == to) {
+            last->count += count;
+            return;
+        }
+    }
+    if (plan->count == plan->room) {
+        plan->overflow = 1;
+        return;
+    }
+    plan->moves[plan->count++] = (phx_move){rank, from, to, count};
+}
+
+/* Next run of picked leaves at or after `at`, no longer than `most`. */
+static phx_run next_pick(const phx_search *found, uint32_t at, uint32_t most)
+{
+    const uint32_t first = phx_bits_next(found->picks, at, found->high);
+    const uint32_t end = phx_bits_next_clear(found->picks, first, found->high);
+    return (phx_run){first, end - first < most ? end - first : most};
+}
+
+/* Pairs ranks with picked leaves, both in order. whole: all ranks of the unit, else the dead. */
+static uint32_t record_unit(phx_plan *plan, phx_cursor at, const phx_search *found, uint32_t pick,
+                            int whole)
+{
+    phx_planner *planner = plan->planner;
+    for (uint32_t left = plan->group; left > 0;) {
+        const uint32_t rank = at.rank;
+        const phx_run piece = phx_cursor_next(planner, &at, left);
+        left -= piece.count;
+        uint32_t leaf = piece.first;
+        const uint32_t end = piece.first + piece.count;
+        while (leaf < end) {
+            uint32_t stop = end;
+            if (!whole) {
+                leaf = phx_bits_next(planner->lost, leaf, end);
+                stop = phx_bits_next_clear(planner->lost, leaf, end);
+                if (leaf == end) {
+                    break;
+                }
+            }
+            const phx_run to = next_pick(found, pick, stop - leaf);
+            record(plan, rank + leaf - piece.first, leaf, to.first, to.count);
+            pick = to.first + to.count;
+            leaf += to.count;
+        }
+    }
+    return pick;
+}
+
+/* The picked leaves leave the free space until the plan is undone or applied. */
+static void hold_picks(phx_plan *plan, const phx_search *found)
+{
+    phx_planner *planner = plan->planner;
+    uint32_t end = found->low;
+    for (uint32_t first = phx_bits_next(found->picks, found->low, found->high);
+         first < found->high; first = phx_bits_next(found->picks, end, found->high)) {
+        end = phx_bits_next_clear(found->picks, first, found->high);
+        phx_space_take(&planner->space, first, end - first);
+        phx_search_charge(planner, found, first, end - first);
+        phx_bits_fill(planner->taken, first, end - first, 1);
+    }
+}
+
+/* Free leaves of the vertex first, then its spares as well. Holds what it finds. */
+static phx_status find_in(phx_plan *plan, uint32_t level, uint32_t vertex, uint32_t need,
+                          uint32_t group, phx_search *found)
+{
+    phx_planner *planner = plan->planner;
+    *found = plan->search;
+    found->need = need;
+    found->group = group;
+    found->group_level = plan->group_level;
+    found->start = 1;
+    found->within = level;
+    found->bounded = 0;
+    found->scope_level = level;
+    found->scope_vertex = vertex;
+    phx_status status = phx_search_run(planner, found);
+    if (status == PHX_MISFIT && planner->count->spare_count != 0) {
+        const int foreign = PHX_MUTANT_FOREIGN_SPARE && level < planner->tree->depth;
+        const uint32_t above = foreign ? phx_parent(planner->tree, level, vertex) : vertex;
+        const uint32_t above_level = foreign ? level + 1 : level;
+        found->scope_level = above_level;
+        found->scope_vertex = above;
+        found->within = above_level;
+        if (phx_spares_open(planner, above_level, above) > 0) {
+            status = phx_search_run(planner, found);
+        }
+        if (status != PHX_OK) {
+            phx_spares_close_unused(planner, above_level, above, planner->taken);
+        }
+    }
+    if (status == PHX_OK) {
+        hold_picks(plan, found);
+        phx_spares_close_unused(planner, found->scope_level, found->scope_vertex, planner->taken);
+    }
+    return status;
+}
+
+static int fill_unit(phx_plan *plan, phx_cursor at, uint32_t dead, uint32_t leaf)
+{
+    phx_search found;
+    uint32_t vertex = leaf;
+    for (uint32_t level = 1; level <= plan->group_level; ++level) {
+        vertex = phx_parent(plan->planner->tree, level - 1, vertex);
+        if (find_in(plan, level, vertex, dead, 1, &found) == PHX_OK) {
+            record_unit(plan, at, &found, found.low, 0);
+            phx_pick_clear(&found);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Fills the broken units that lost exactly `dead` ranks; the next larger loss, 0 when none. */
+static uint32_t fill_pass(phx_plan *plan, uint32_t dead)
+{
+    uint32_t next = 0;
+    uint32_t here = 0;
+    uint32_t leaf = 0;
+    uint32_t order = 0;
+    for (phx_cursor at = phx_cursor_start(plan->planner, plan->slot);
+         next_broken(plan, &at, &here, &leaf); skip_unit(plan, &at), ++order) {
+        if (here > dead && (next == 0 || here < next)) {
+            next = here;
+        }
+        if (here != dead) {
+            continue;
+        }
+        const int forced = plan->away || PHX_MUTANT_SURVIVOR_MOVED ||
+                           (order < 64 && ((plan->forced >> order) & 1) != 0);
+        if (forced || !fill_unit(plan, at, here, leaf)) {
+            phx_bit_set(plan->planner->moving, at.rank / plan->group);
+        }
+    }
+    return next;
+}
+
+/* The moving units from the cursor on that share one domain of the group level. */
+typedef struct bundle {
+    phx_cursor start;
+    uint32_t vertex;
+    uint32_t units;
+    uint32_t last; /* index of its last unit */
+} bundle;
+
+static int next_moving(const phx_plan *plan, phx_cursor *at)
+{
+    const uint32_t units = plan->planner->gangs[plan->slot].ranks / plan->group;
+    const uint32_t unit = phx_bits_next(plan->planner->moving, at->rank / plan->group, units);
+    while (at->rank < unit * plan->group && unit < units) {
+        skip_unit(plan, at);
+    }
+    return unit < units;
+}
+
+static uint32_t own_domain(const phx_plan *plan, const phx_cursor *at)
+{
+    return phx_ancestor(plan->planner->tree, 0, at->run + at->into, plan->group_level);
+}
+
+static int next_bundle(const phx_plan *plan, phx_cursor *at, bundle *out)
+{
+    if (!next_moving(plan, at)) {
+        return 0;
+    }
+    *out = (bundle){*at, own_domain(plan, at), 0, 0};
+    do {
+        out->last = at->rank / plan->group;
+        ++out->units;
+        skip_unit(plan, at);
+    } while (next_moving(plan, at) && own_domain(plan, at) == out->vertex);
+    return 1;
+}
+
+/* Gives the first `units` of a bundle the leaves found. */
+static void record_bundle(phx_plan *plan, const bundle *units, const phx_search *found,
+                          uint32_t count)
+{
+    phx_cursor at = units->start;
+    uint32_t pick = found->low;
+    for (uint32_t placed = 0; placed < count; ++placed) {
+        next_moving(plan, &at);
+        pick = record_unit(plan, at, found, pick, 1);
+        phx_bit_clear(plan->planner->moving, at.rank / plan->group);
+    }
+    phx_pick_clear(found);
+}
+
+/* Every bundle that a vertex of this level above its old domain can hold whole goes there. */
+static void move_pass(phx_plan *plan, uint32_t level)
+{
+    bundle units;
+    phx_search found;
+    phx_cursor at = phx_cursor_start(plan->planner, plan->slot);
+    while (next_bundle(plan, &at, &units)) {
+        const uint32_t vertex = level == plan->scope_level
+                                    ? plan->scope_vertex
+                                    : phx_ancestor(plan->planner->tree, plan->group_level,
+                                                   units.vertex, level);
+        if (find_in(plan, level, vertex, units.units * plan->group, plan->group, &found) ==
+            PHX_OK) {
+            record_bundle(plan, &units, &found, units.units);
+        }
+    }
+}
+
+/* What is left goes unit by unit anywhere in the scope; counts those that have no place. */
+static void move_rest(phx_plan *plan)
+{
+    phx_search found;
+    phx_cursor at = phx_cursor_start(plan->planner, plan->slot);
+    while (next_moving(plan, &at)) {
+        const bundle unit = {at, 0, 1, at.rank / plan->group};
+        skip_unit(plan, &at);
+        if (find_in(plan, plan->scope_level, plan->scope_vertex, plan->group, plan->group,
+                    &found) == PHX_OK) {
+            record_bundle(plan, &unit, &found, 1);
+        } else {
+            ++plan->unmet;
+        }
+    }
+}
+
+/* Limits bind what the repair adds: ranks that stay are charged first. */
+static void charge_survivors(phx_plan *plan)
+{
+    phx_planner *planner = plan->planner;
+    const uint32_t ranks = planner->gangs[plan->slot].ranks;
+    memset(&plan->search, 0, sizeof plan->search);
+    plan->search.picks = planner->pick;
+    phx_search_limit(planner, &plan->search, plan->limits);
+    uint32_t order = 0;
+    for (phx_cursor at = phx_cursor_start(planner, plan->slot);
+         plan->search.limited && at.rank < ranks;) {
+        uint32_t leaf = 0;
+        const int broken = unit_losses(plan, at, &leaf) > 0;
+        const int leaves_whole =
+            plan->away || (broken && order < 64 && ((plan->forced >> order) & 1) != 0);
+        order += broken ? 1 : 0;
+        for (uint32_t left = plan->group; left > 0;) {
+            const phx_run piece = phx_cursor_next(planner, &at, left);
+            left -= piece.count;
+            for (uint32_t leaf_at = piece.first; leaf_at < piece.first + piece.count; ++leaf_at) {
+                if (!leaves_whole && !phx_bit(planner->lost, leaf_at)) {
+                    phx_search_charge(planner, &plan->search, leaf_at, 1);
+                }
+            }
+        }
+    }
+}
+
+static void undo(phx_plan *plan)
+{
+    phx_planner *planner = plan->planner;
+    const uint32_t leaves = planner->tree->level[0].count;
+    uint32_t end = 0;
+    for (uint32_t first = phx_bits_next(planner->taken, 0, leaves); first < leaves;
+         first = phx_bits_next(planner->taken, end, leaves)) {
+        end = phx_bits_next_clear(planner->taken, first, leaves);
+        phx_space_give(&planner->space, first, end - first);
+        phx_bits_fill(planner->taken, first, end - first, 0);
+    }
+    const uint32_t depth = planner->tree->depth;
+    for (uint32_t root = 0; root < planner->tree->level[depth].count; ++root) {
+        phx_spares_close_unused(planner, depth, root, planner->taken);
+    }
+    memset(planner->moving, 0, PHX_WORDS((size_t)leaves) * sizeof(uint64_t));
+}
+
+static uint32_t spares_opened(const phx_planner *planner)
+{
+    return planner->count->spare_count == 0
+               ? 0
+               : phx_bits_count(planner->opened, 0,
+                                planner->tree->level[planner->count->spare_size].count);
+}
+
+/* One attempt; the units in plan->forced move whole. With limits a unit that cannot be filled
+ * must be forced by the caller, because the ranks it leaves behind change what is left. */
+static void attempt(phx_plan *plan, phx_repair *repair)
+{
+    plan->count = 0;
+    plan->unmet = 0;
+    plan->overflow = 0;
+    charge_survivors(plan);
+    for (uint32_t dead = fill_pass(plan, 0); dead != 0;) {
+        dead = fill_pass(plan, dead);
+    }
+    const uint32_t low = plan->away ? plan->scope_level : plan->group_level + 1;
+    for (uint32_t level = low; level <= plan->scope_level; ++level) {
+        move_pass(plan, level);
+    }
+    move_rest(plan);
+    repair->spares_used = spares_opened(plan->planner);
+    undo(plan);
+}
+
+static uint32_t bits_of(uint64_t word)
+{
+    return phx_popcount(word);
+}
+
+/* With limits, leaving a domain frees room below them: try which units move, fewest first. */
+static void attempt_subsets(phx_plan *plan, uint32_t broken, phx_repair *repair)
+{
+    for (uint32_t moving = 1; moving <= broken; ++moving) {
+        for (uint64_t forced = 1; forced < UINT64_C(1) << broken; ++forced) {
+            if (bits_of(forced) != moving) {
+                continue;
+            }
+            plan->forced = forced;
+            attempt(plan, repair);
+            if (plan->unmet == 0) {
+                return;
+            }
+        }
+    }
+}
+
+static void sort_moves(phx_move *moves, uint32_t count)
+{
+    for (uint32_t gap = count / 2; gap > 0; gap /= 2) {
+        for (uint32_t at = gap; at < count; ++at) {
+            const phx_move move = moves[at];
+            uint32_t to = at;
+            for (; to >= gap && moves[to - gap].rank > move.rank; to -= gap) {
+                moves[to] = moves[to - gap];
+            }
+            moves[to] = move;
+        }
+    }
+}
+
+static void merge_moves(phx_plan *plan)
+{
+    const uint32_t count = plan->count;
+    sort_moves(plan->moves, count);
+    plan->count = 0;
+    for (uint32_t at = 0; at < count; ++at) {
+        const phx_move move = plan->moves[at];
+        record(plan, move.rank, move.from, move.to, move.count);
+    }
+}
+
+/* Gangs without survivors may go to any vertex of the scope's level: the old one comes first. */
+static void attempt_elsewhere(phx_plan *plan, phx_repair *repair)
+{
+    const phx_tree *tree = plan->planner->tree;
+    const uint32_t old = plan->scope_vertex;
+    const uint32_t within = phx_slot_within(&plan->planner->gangs[plan->slot]);
+    plan->away = 1;
+    for (uint32_t vertex = 0; vertex < tree->level[plan->scope_level].count; ++vertex) {
+        if (vertex == old ||
+            (within != PHX_ANYWHERE && phx_is_phantom(tree, plan->scope_level, vertex))) {
+            continue;
+        }
+        plan->scope_vertex = vertex;
+        attempt(plan, repair);
+        if (plan->unmet == 0) {
+            return;
+        }
+    }
+    plan->scope_vertex = old;
+    plan->away = 0;
+}
+
+static uint32_t unresolved_ranks(const phx_plan *plan)
+{
+    uint32_t dead = phx_bits_count(plan->planner->lost, 0, plan->planner->tree->level[0].count);
+    for (uint32_t at = 0; at < plan->count; ++at) {
+        const phx_run from = {plan->moves[at].from, plan->moves[at].count};
+        dead -= lost_in(plan->planner, from);
+    }
+    return dead;
+}
+
+phx_status phx_repair_plan(phx_plan *plan, uint32_t broken, int partial, phx_repair *repair)
+{
+    const phx_gang_slot *gang = &plan->planner->gangs[plan->slot];
+    repair->proven = 1;
+    plan->forced = 0;
+    attempt(plan, repair);
+    if (plan->unmet > 0 && plan->limits != NULL) {
+        if (broken <= EXACT_UNITS) {
+            attempt_subsets(plan, broken, repair);
+        } else {
+            repair->proven = 0;
+        }
+    }
+    if (plan->unmet > 0 && repair->dead == gang->ranks) {
+        plan->forced = 0;
+        attempt_elsewhere(plan, repair);
+    }
+    if (plan->unmet > 0) {
+        plan->forced = 0;
+        attempt(plan, repair); /* the first attempt is the answer that partial asks for */
+    } else {
+        repair->proven = 1;
+    }
+    if (plan->overflow) {
+        return PHX_NO_ROOM;
+    }
+    merge_moves(plan);
+    repair->moves = plan->count;
+    repair->moved = 0;
+    for (uint32_t at = 0; at < plan->count; ++at) {
+        repair->moved += plan->moves[at].count;
+    }
+    repair->unresolved = unresolved_ranks(plan);
+    repair->level_after = phx_level_after(plan->planner, plan->slot, plan->moves, plan->count);
+    return plan->unmet == 0 || (partial && plan->count > 0) ? PHX_OK : PHX_MISFIT;
+}

@@ -1,0 +1,68 @@
+/* Repair of one gang, survivors pinned. Private header of replan.c, repair.c and apply.c.
+ *
+ * A unit is one group that lost a leaf. It is filled from its own domain when that has room for its
+ * dead ranks (smallest losses first: that fills the most units), else it moves whole. All units want
+ * the same size and may go to the same domains, so filling first never costs a repair that exists:
+ * a unit moved into a domain could be swapped with one filled there.
+ */
+#ifndef PHX_REPLAN_H
+#define PHX_REPLAN_H
+
+#include "pack.h"
+
+/* A position in a gang's ranks. */
+typedef struct phx_cursor {
+    uint32_t rank;
+    uint32_t run;  /* first leaf of the run it is in */
+    uint32_t into; /* leaves of that run before it */
+} phx_cursor;
+
+PHX_INLINE phx_cursor phx_cursor_start(const phx_planner *planner, uint32_t slot)
+{
+    return (phx_cursor){0, planner->gangs[slot].head, 0};
+}
+
+/* The next at most `most` ranks on consecutive leaves; moves the cursor behind them. */
+PHX_INLINE phx_run phx_cursor_next(const phx_planner *planner, phx_cursor *at, uint32_t most)
+{
+    const uint32_t left = planner->run_count[at->run] - at->into;
+    const phx_run piece = {at->run + at->into, left < most ? left : most};
+    at->rank += piece.count;
+    at->into += piece.count;
+    if (at->into == planner->run_count[at->run] && planner->run_next[at->run] != 0) {
+        at->run = planner->run_next[at->run] - 1;
+        at->into = 0;
+    }
+    return piece;
+}
+
+typedef struct phx_plan {
+    phx_planner *planner;
+    uint32_t slot;
+    uint32_t group;
+    uint32_t group_level;
+    uint32_t scope_level; /* units may go anywhere inside this vertex */
+    uint32_t scope_vertex;
+    int away;             /* the whole gang leaves the domain it was in */
+    const int32_t *const *limits;
+    phx_search search; /* template: limits loaded, survivors charged */
+    phx_move *moves;
+    uint32_t room;
+    uint32_t count;
+    uint32_t overflow; /* more moves than room */
+    uint32_t unmet;    /* units without a place */
+    uint64_t forced;   /* broken units, by order, that must move whole (limits only) */
+} phx_plan;
+
+/* repair.c: plan with planner->lost marked; the free space is as before on return. PHX_OK when every
+ * unit has its place, or partial and some have. */
+phx_status phx_repair_plan(phx_plan *plan, uint32_t broken, int partial, phx_repair *repair);
+/* Lowest level that holds the gang after the moves (sorted by rank). */
+uint32_t phx_level_after(const phx_planner *planner, uint32_t slot, const phx_move *moves,
+                         uint32_t count);
+/* Marks planner->lost for ranks on down (or listed, or cordoned) leaves. */
+phx_status phx_lost_mark(phx_planner *planner, uint32_t slot, const phx_run *failed,
+                         uint32_t failed_count, uint32_t flags);
+void phx_lost_clear(phx_planner *planner, uint32_t slot);
+
+#endif
