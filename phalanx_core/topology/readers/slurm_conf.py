@@ -51,8 +51,9 @@ class _Slurm:
             if host.gpus or name in self.gpus:
                 continue
             if count is None:
+                file = self.lines[0].where.split(": line ")[0]
                 raise TopologyError(
-                    f"topology.conf: host {name}: GPUs are not known: a slurm.conf line "
+                    f"{file}: host {name}: GPUs are not known: a slurm.conf line "
                     "NodeName= with Gres=gpu:.. or gpus_per_host is needed"
                 )
             host.gpus = [Gpu(f"gpu-{index}", "gpu") for index in range(count)]

@@ -222,6 +222,26 @@ def test_counts(tmp_path: Path) -> None:
     assert made.report.notes == ("host h1 shares each GPU 4 times: one leaf a GPU",)
 
 
+def test_replicas_must_divide(tmp_path: Path) -> None:
+    """A count that the replicas do not divide is refused with both numbers."""
+    row = node("h", 7)
+    row["metadata"]["labels"]["nvidia.com/gpu.replicas"] = "4"
+    with pytest.raises(TopologyError, match="7 does not divide into 4 replicas a GPU"):
+        Topology.read(write(tmp_path / "n.json", row))
+
+
+def test_one_nvlink_key_of_two(tmp_path: Path) -> None:
+    """The clique names the NVLink domain where a provider's key says the same."""
+    keys = {"nvidia.com/gpu.clique": "c.1", "ds.coreweave.com/nvlink.domain": "d"}
+    made = Topology.read(write(tmp_path / "n.json", labelled("h", keys)))
+    assert made.levels == ("gpu", "host", "clique", "cluster")
+    assert made.report is not None
+    assert str(made.report.left_out[0]) == (
+        "1 x label key: nvidia.com/gpu.clique names the NVLink domain "
+        "(ds.coreweave.com/nvlink.domain)"
+    )
+
+
 def test_clique_across_blocks(tmp_path: Path) -> None:
     """A clique that crosses a level above it is compiled as several, with a note."""
     rows = [node("h1", 4, block="b1"), node("h2", 4, block="b2")]

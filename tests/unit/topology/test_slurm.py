@@ -116,6 +116,16 @@ def test_two_spines_over_the_same_switches(tmp_path: Path) -> None:
         read(tmp_path, text.replace("1-2", "2-3") + leaves, gpus_per_host=1)
 
 
+def test_switch_with_hosts_and_switches(tmp_path: Path) -> None:
+    """Slurm ignores the children of a switch that names hosts; so do we, and say so."""
+    text = "SwitchName=s Nodes=a Switches=t\nSwitchName=t Nodes=b\n"
+    made = read(tmp_path, text, gpus_per_host=1)
+    assert made.domain_names("switch-0") == ("s", "t")
+    assert left_out(made) == [
+        "1 x Switches=: a switch with Nodes= has no child switches (s)"
+    ]
+
+
 def test_blocks(tmp_path: Path) -> None:
     """Three blocks of 2 joined in pairs: the last pair is half, the last size none."""
     text = """
