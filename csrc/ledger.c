@@ -1,4 +1,5 @@
-#include "planner.h"
+#include "buddy.h"
+#include "owners.h"
 
 /* Every leaf of a host gets its own owner, so that a part of it can change hands. */
 static void share_host(phx_planner *planner, uint32_t host)
@@ -87,21 +88,7 @@ void phx_disown(phx_planner *planner, uint32_t first, uint32_t count)
 
 uint32_t phx_slot_new(phx_planner *planner, const phx_request *request, uint32_t level)
 {
-    phx_counters *count = planner->count;
-    uint32_t slot = count->slot_free;
-    if (slot != 0) {
-        --slot;
-        count->slot_free = planner->gangs[slot].head;
-    } else {
-        slot = count->slot_fresh++;
-    }
-    phx_gang_slot *gang = &planner->gangs[slot];
-    const uint32_t within = request->bounded ? request->within : PHX_ANYWHERE;
-    gang->ranks = request->ranks;
-    gang->group = request->group;
-    gang->levels = (uint16_t)(request->group_level | (within << 5) | (level << 10));
-    ++count->gangs;
-    return slot;
+    return phx_slot_take(planner, request, level, 0);
 }
 
 void phx_refresh_leaf(phx_planner *planner, uint32_t leaf)
@@ -161,10 +148,27 @@ uint32_t phx_span_level(const phx_planner *planner, uint32_t slot)
     return phx_common_level(planner->tree, low, high);
 }
 
-static void release_slot(phx_planner *planner, uint32_t slot)
+/* A gang of one block on healthy leaves: 1 when its leaves are free again, 0 untouched. */
+PHX_INLINE int release_block(phx_planner *planner, uint32_t first)
 {
-    phx_gang_slot *gang = &planner->gangs[slot];
-    for (uint32_t next = gang->head + 1; next != 0;) {
+    const uint32_t count = planner->run_count[first];
+    if (planner->run_next[first] != 0 || planner->count->ill != 0 ||
+        !phx_is_buddy(planner->tree, first, count) ||
+        !phx_disown_block(planner, first, count)) {
+        return 0;
+    }
+    const uint32_t size = phx_ctz(count);
+    planner->run_count[first] = 0;
+    phx_buddy_give(&planner->space, first, size, phx_buddy_top(&planner->space, first, size));
+    if (phx_spares_stir(planner, first, count)) {
+        phx_spares_refill(planner, first, count);
+    }
+    return 1;
+}
+
+static void release_runs(phx_planner *planner, uint32_t head)
+{
+    for (uint32_t next = head + 1; next != 0;) {
         const uint32_t first = next - 1;
         const uint32_t count = planner->run_count[first];
         next = planner->run_next[first];
@@ -174,11 +178,16 @@ static void release_slot(phx_planner *planner, uint32_t slot)
         phx_settle(planner, first, count);
         phx_spares_refill(planner, first, count);
     }
-    gang->ranks = 0;
-    gang->group = 0;
-    gang->levels = 0;
-    ++gang->generation;
-    gang->head = planner->count->slot_free;
+}
+
+PHX_INLINE void release_slot(phx_planner *planner, uint32_t slot)
+{
+    phx_gang_slot *gang = &planner->gangs[slot];
+    if (!release_block(planner, gang->head)) {
+        release_runs(planner, gang->head);
+    }
+    const uint16_t generation = (uint16_t)(gang->generation + 1);
+    *gang = (phx_gang_slot){planner->count->slot_free, 0, 0, 0, generation};
     planner->count->slot_free = slot + 1;
     --planner->count->gangs;
 }

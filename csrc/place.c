@@ -1,3 +1,5 @@
+#include "buddy.h"
+#include "owners.h"
 #include "pack.h"
 
 static uint32_t power_of_two(uint32_t value)
@@ -92,6 +94,7 @@ phx_status phx_request_init(const phx_planner *planner, const phx_gang *gang, ph
     request.shape = lowest_shape(tree, request.held / request.pieces);
     request.shapes = request.shape < 64 ? ~UINT64_C(0) << request.shape : 0;
     if (buddy && (!request.quick || request.group > tree->level[request.group_level].leaves ||
+                  request.group > request.held / request.pieces ||
                   (request.group & (request.group - 1)) != 0)) {
         const int too_large = request.held > tree->level[request.within].leaves_max;
         if (!too_large) {
@@ -103,7 +106,7 @@ phx_status phx_request_init(const phx_planner *planner, const phx_gang *gang, ph
     return PHX_OK;
 }
 
-static int64_t result_of(const phx_tree *tree, uint32_t slot, uint32_t first, uint32_t level,
+PHX_INLINE int64_t result_of(const phx_tree *tree, uint32_t slot, uint32_t first, uint32_t level,
                          int many)
 {
     const uint32_t seen = PHX_MUTANT_WRONG_ANCESTOR && level > 1 ? level - 1 : level;
@@ -112,13 +115,18 @@ static int64_t result_of(const phx_tree *tree, uint32_t slot, uint32_t first, ui
                      ((uint64_t)many << 47));
 }
 
-/* One run of available leaves becomes a new gang. */
-PHX_INLINE int64_t commit_run(phx_planner *planner, const phx_request *request, uint32_t first)
+/* The start of a maximal block of shape `top` becomes a new gang. */
+PHX_INLINE int64_t commit_block(phx_planner *planner, const phx_request *request, uint32_t top)
 {
-    const uint32_t slot = phx_slot_new(planner, request, request->level);
-    phx_space_take(&planner->space, first, request->held);
-    phx_own(planner, first, request->held, slot);
-    planner->gangs[slot].head = first;
+    const uint32_t first = phx_block_first(&planner->space, top);
+    const uint32_t slot = phx_slot_take(planner, request, request->level, first);
+    if (planner->tree->buddy && request->held == 1u << request->shape) {
+        phx_buddy_take(&planner->space, first, request->shape, top);
+        phx_own_block(planner, first, request->held, slot + 1);
+    } else {
+        phx_space_take(&planner->space, first, request->held);
+        phx_own(planner, first, request->held, slot);
+    }
     planner->run_count[first] = request->held;
     return result_of(planner->tree, slot, first, request->level, 0);
 }
@@ -149,31 +157,6 @@ static int64_t commit_picks(phx_planner *planner, const phx_request *request,
     return result_of(planner->tree, slot, gang->head, level, runs > 1);
 }
 
-/* The paper's unions: `pieces` aligned blocks, or nothing. Picks and takes them. */
-static phx_status pick_pieces(phx_planner *planner, const phx_request *request,
-                              phx_search *search)
-{
-    const uint32_t piece = request->held / request->pieces;
-    search->low = 0;
-    search->high = planner->tree->level[0].count;
-    for (uint32_t at = 0; at < request->pieces; ++at) {
-        const uint64_t fit = *planner->space.shapes & request->shapes;
-        if (fit == 0) {
-            for (uint32_t first = phx_bits_next(planner->pick, 0, search->high);
-                 first < search->high;
-                 first = phx_bits_next(planner->pick, first + piece, search->high)) {
-                phx_space_give(&planner->space, first, piece);
-            }
-            phx_pick_clear(search);
-            return PHX_MISFIT;
-        }
-        const uint32_t first = phx_block_first(&planner->space, phx_ctz(fit));
-        phx_space_take(&planner->space, first, piece);
-        phx_bits_fill(planner->pick, first, piece, 1);
-    }
-    return PHX_OK;
-}
-
 static void give_picks(phx_planner *planner, const phx_search *search)
 {
     uint32_t end = search->low;
@@ -182,6 +165,40 @@ static void give_picks(phx_planner *planner, const phx_search *search)
         end = phx_bits_next_clear(planner->pick, first, search->high);
         phx_space_give(&planner->space, first, end - first);
     }
+}
+
+/* `pieces` aligned blocks inside one vertex of the level `within`, picked and taken, or nothing. */
+static phx_status pick_pieces_in(phx_planner *planner, const phx_request *request,
+                                 const phx_search *search, uint32_t vertex)
+{
+    const uint32_t piece = request->held / request->pieces;
+    for (uint32_t at = 0; at < request->pieces; ++at) {
+        const uint32_t first = phx_block_find(&planner->space, piece, request->shape,
+                                              request->within, vertex);
+        if (first == PHX_NONE) {
+            give_picks(planner, search);
+            phx_pick_clear(search);
+            return PHX_MISFIT;
+        }
+        phx_space_take(&planner->space, first, piece);
+        phx_bits_fill(planner->pick, first, piece, 1);
+    }
+    return PHX_OK;
+}
+
+/* The paper's unions of aligned blocks: the first domain, by address, that has them all. */
+static phx_status pick_pieces(phx_planner *planner, const phx_request *request,
+                              phx_search *search)
+{
+    const phx_tree *tree = planner->tree;
+    phx_status status = PHX_MISFIT;
+    for (uint32_t vertex = 0;
+         vertex < tree->level[request->within].count && status == PHX_MISFIT; ++vertex) {
+        search->low = phx_leaf_first(tree, request->within, vertex);
+        search->high = search->low + phx_leaf_count(tree, request->within, vertex);
+        status = pick_pieces_in(planner, request, search, vertex);
+    }
+    return status;
 }
 
 /* The leaves a unit's search chose join the gang's, and leave the free space. */
@@ -246,8 +263,7 @@ int64_t phx_place(phx_planner *planner, const phx_request *request)
     if (request->quick && request->pieces == 1) {
         const uint64_t fit = *planner->space.shapes & request->shapes;
         if (fit != 0) {
-            return commit_run(planner, request,
-                              phx_block_first(&planner->space, phx_ctz(fit)));
+            return commit_block(planner, request, phx_ctz(fit));
         }
         if (planner->count->alignment == PHX_BUDDY) {
             return -(int64_t)PHX_MISFIT;

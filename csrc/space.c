@@ -1,5 +1,7 @@
 #include "space.h"
 
+#include "buddy.h"
+
 #include <string.h>
 
 static size_t set_bytes(uint32_t size, int own_row)
@@ -161,11 +163,21 @@ PHX_INLINE void change(phx_space *space, uint32_t first, uint32_t count, int on)
 
 void phx_space_take(phx_space *space, uint32_t first, uint32_t count)
 {
+    if (phx_is_buddy(space->tree, first, count)) {
+        const uint32_t size = phx_ctz(count);
+        phx_buddy_take(space, first, size, phx_buddy_top(space, first, size));
+        return;
+    }
     change(space, first, count, 0);
 }
 
 void phx_space_give(phx_space *space, uint32_t first, uint32_t count)
 {
+    if (phx_is_buddy(space->tree, first, count)) {
+        const uint32_t size = phx_ctz(count);
+        phx_buddy_give(space, first, size, phx_buddy_top(space, first, size));
+        return;
+    }
     change(space, first, count, 1);
 }
 

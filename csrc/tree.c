@@ -218,16 +218,21 @@ static void fill_shapes(phx_tree *tree)
         tree->buddy &= level->fanout_shift != 255;
         tree->shape_base[at] = (uint8_t)tree->shape_count;
         for (uint32_t order = 0; (1u << order) < level->fanout_max; ++order) {
-            const phx_shape shape = {(uint8_t)at, (uint8_t)order,
-                                     tree->level[at - 1].leaves << order};
-            tree->shape[tree->shape_count++] = shape;
+            const phx_level *below = &tree->level[at - 1];
+            tree->shape[tree->shape_count++] =
+                (phx_shape){(uint8_t)at, (uint8_t)order, level->leaves_shift,
+                            below->leaves_shift, below->leaves << order};
             ++tree->order_count[at];
         }
     }
     const phx_level *top = &tree->level[tree->depth];
     tree->shape_base[tree->depth + 1] = (uint8_t)tree->shape_count;
-    tree->shape[tree->shape_count++] = (phx_shape){(uint8_t)(tree->depth + 1), 0, top->leaves};
+    tree->shape[tree->shape_count++] = (phx_shape){
+        (uint8_t)(tree->depth + 1), 0, top->leaves_shift, top->leaves_shift, top->leaves};
     tree->order_count[tree->depth + 1] = 1;
+    for (uint32_t at = 0; at <= tree->depth; ++at) {
+        tree->leaves_shift[at] = tree->level[at].leaves_shift;
+    }
 }
 
 static size_t arena_bytes(const draft *drafts, uint32_t made, uint32_t leaves)

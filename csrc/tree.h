@@ -38,6 +38,8 @@ typedef struct phx_level {
 typedef struct phx_shape {
     uint8_t level;
     uint8_t order;
+    uint8_t vertex_shift; /* buddy trees only: leaf >> shift is the vertex, or the child, of a block */
+    uint8_t child_shift;
     uint32_t leaves; /* of every block of this shape, 0 when they differ */
 } phx_shape;
 
@@ -52,6 +54,7 @@ struct phx_tree {
     uint8_t internal[PHX_LEVELS_MAX + 1];     /* visible level -> internal level */
     uint8_t shape_base[PHX_DEPTH_MAX + 2];    /* first shape of a level */
     uint8_t order_count[PHX_DEPTH_MAX + 2];
+    uint8_t leaves_shift[PHX_DEPTH_MAX + 1];  /* that of every level, close together */
     uint8_t orders_of_byte[256];              /* orders of the maximal runs of an 8-bit mask */
     phx_level level[PHX_DEPTH_MAX + 1];
     phx_shape shape[PHX_SHAPES_MAX];
@@ -132,19 +135,24 @@ PHX_INLINE uint32_t phx_orders_of(const phx_tree *tree, uint64_t mask, uint32_t 
     return orders;
 }
 
+/* First children of the runs of `width` = 2^order set bits, aligned to it: a group of bits is all
+ * ones when adding its low bits to those of the complement carries nothing into its top bit. */
+PHX_INLINE uint64_t phx_aligned_runs(uint64_t mask, uint32_t order)
+{
+    static const uint64_t below_top[PHX_ORDERS + 1] = {
+        UINT64_C(0),                  UINT64_C(0x5555555555555555), UINT64_C(0x7777777777777777),
+        UINT64_C(0x7f7f7f7f7f7f7f7f), UINT64_C(0x7fff7fff7fff7fff), UINT64_C(0x7fffffff7fffffff),
+        ~UINT64_C(0)}; /* nothing is wider than 32 children: 64 are the whole vertex */
+    const uint64_t low = below_top[order];
+    const uint64_t gaps = ~mask;
+    return ~(((gaps & low) + low) | gaps | low) >> ((1u << order) - 1);
+}
+
 /* First children of the maximal runs of exactly this order. */
 PHX_INLINE uint64_t phx_runs_of(uint64_t mask, uint32_t order)
 {
-    static const uint64_t aligned[PHX_ORDERS] = {
-        UINT64_C(0x5555555555555555), UINT64_C(0x1111111111111111), UINT64_C(0x0101010101010101),
-        UINT64_C(0x0001000100010001), UINT64_C(0x0000000100000001), UINT64_C(0x0000000000000001)};
-    uint64_t runs = mask;
-    for (uint32_t at = 0; at < order; ++at) {
-        runs &= (runs >> (1u << at)) & aligned[at];
-    }
-    const uint32_t width = 1u << order;
-    const uint64_t wider = order < PHX_ORDERS - 1 ? runs & (runs >> width) & aligned[order] : 0;
-    return runs & ~(wider | (wider << width));
+    const uint64_t wider = phx_aligned_runs(mask, order + 1);
+    return phx_aligned_runs(mask, order) & ~(wider | (wider << (1u << order)));
 }
 
 #endif
