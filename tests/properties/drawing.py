@@ -1,0 +1,75 @@
+"""Random gangs and limits for a topology, from any ``random.Random``."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from phalanx_core import Gang, Planner, Spares, Topology
+from phalanx_core.testing import Geometry, SlowPlanner
+
+Limits = dict[str | int, list[int]]
+
+
+def planner_of(geometry: Geometry) -> Planner:
+    """A fresh planner of a named geometry."""
+    shape = geometry.spares
+    spares = None if shape is None else Spares(shape.per, shape.size, shape.count)
+    return Planner(geometry.topology, spares=spares, alignment=geometry.alignment)
+
+
+def twin_of(geometry: Geometry) -> SlowPlanner:
+    """Its slow twin."""
+    return SlowPlanner(
+        geometry.topology, spares=geometry.spares, alignment=geometry.alignment
+    )
+
+
+def random_gang(rng: Random, topology: Topology, most: int | None = None) -> Gang:
+    """A gang of any constraint kind, now and then larger than the cluster."""
+    depth = len(topology.levels) - 1
+    largest = min(most or topology.leaf_count, topology.leaf_count)
+    if rng.random() < 0.03:
+        largest = topology.leaf_count + 3
+    group = rng.choice((1, 1, 1, 2, 2, 3, 4))
+    group = min(group, largest)
+    ranks = group * rng.randint(1, max(1, largest // group))
+    options: dict[str, Any] = {}
+    low = 0
+    if group > 1 or rng.random() < 0.2:
+        low = options["group_level"] = rng.randint(1, depth)
+    if rng.random() < 0.4:
+        options["within"] = rng.randint(max(low, 1), depth)
+    if rng.random() < 0.2:
+        options["prefer"] = rng.randint(1, options.get("within", depth))
+    if rng.random() < 0.2:
+        options["aim"] = "fill"
+    if rng.random() < 0.3:
+        options["rule"] = rng.choice(("fullest", "lowest"))
+    return Gang(ranks, group=group, **options)
+
+
+def random_buddy_gang(rng: Random, topology: Topology) -> Gang:
+    """A gang that alignment "buddy" takes: its group is a power of two that fits."""
+    depth = len(topology.levels) - 1
+    group_level = rng.randint(1, depth)
+    leaves = topology.leaves(group_level, 0).size
+    group = 1 << rng.randint(0, min(2, leaves.bit_length() - 1))
+    ranks = group * rng.randint(1, max(1, topology.leaf_count // group // 2))
+    if rng.random() < 0.05:
+        ranks = group * (topology.leaf_count // group + 1)
+    within = rng.randint(group_level, depth) if rng.random() < 0.3 else None
+    return Gang(ranks, group=group, group_level=group_level, within=within)
+
+
+def random_limits(rng: Random, topology: Topology, most: int = 4) -> Limits:
+    """Limits of one or two levels, zeros among them."""
+    limits: Limits = {}
+    for _ in range(rng.choice((1, 1, 2))):
+        level = rng.randint(0, len(topology.levels) - 1)
+        top = most if level < 2 else 3 * most
+        limits[level] = [
+            rng.choice((0, rng.randint(1, top), top))
+            for _ in range(topology.domain_count(level))
+        ]
+    return limits
