@@ -22,10 +22,10 @@ PHX_INLINE uint32_t phx_popcount(uint64_t word)
     return (uint32_t)((word * UINT64_C(0x0101010101010101)) >> 56);
 }
 
-/* The lowest `count` bits, count 0..64. */
+/* The lowest `count` bits, all when there are no more than that. */
 PHX_INLINE uint64_t phx_low(uint32_t count)
 {
-    return count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
+    return ((UINT64_C(1) << (count & 63)) - 1) | (UINT64_C(0) - (uint64_t)(count > 63));
 }
 
 PHX_INLINE int phx_bit(const uint64_t *words, uint32_t at)
@@ -132,24 +132,23 @@ PHX_INLINE void phx_set_add(phx_set *set, uint32_t at)
         uint64_t *word = &set->row[row][at >> 6];
         const uint64_t before = *word;
         *word = before | (UINT64_C(1) << (at & 63));
-        if (before != 0) {
-            return;
-        }
-        if (PHX_MUTANT_SKIPPED_SUMMARY && row == 0 && set->rows > 1 && at >= 64) {
+        if (PHX_MUTANT_SKIPPED_SUMMARY && before == 0 && row == 0 && at >= 64) {
             return;
         }
         at >>= 6;
     }
 }
 
+/* A word that becomes zero clears its bit in the row above, without a branch that would often be
+ * mispredicted. */
 PHX_INLINE void phx_set_remove(phx_set *set, uint32_t at)
 {
+    uint64_t emptied = 1;
     for (uint32_t row = 0; row < set->rows; ++row) {
         uint64_t *word = &set->row[row][at >> 6];
-        *word &= ~(UINT64_C(1) << (at & 63));
-        if (*word != 0) {
-            return;
-        }
+        const uint64_t after = *word & ~(emptied << (at & 63));
+        *word = after;
+        emptied &= (uint64_t)(after == 0);
         at >>= 6;
     }
 }

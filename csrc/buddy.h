@@ -45,6 +45,16 @@ PHX_INLINE uint64_t phx_buddy_runs(const phx_space *space, uint32_t shape, uint3
     return mask == full ? 0 : phx_runs_of(mask, kind->order);
 }
 
+/* Whether no other maximal block of this shape is in the vertex of the one that holds a leaf. */
+PHX_INLINE int phx_buddy_is_only(const phx_space *space, uint32_t leaf, uint32_t shape)
+{
+    if (shape + 1 == space->tree->shape_count) {
+        return 1;
+    }
+    const uint64_t runs = phx_buddy_runs(space, shape, leaf);
+    return (runs & (runs - 1)) == 0;
+}
+
 /* Bitmaps and counts for a block that changes hands. */
 PHX_INLINE void phx_buddy_mark(phx_space *space, uint32_t first, uint32_t size, int on)
 {
@@ -89,19 +99,32 @@ static inline void phx_buddy_mark_above(phx_space *space, uint32_t first, uint32
     }
 }
 
-/* Takes a block out of the maximal free block of shape `top` that holds it. */
-PHX_INLINE void phx_buddy_take(phx_space *space, uint32_t first, uint32_t size, uint32_t top)
+/* Lowest maximal block of a shape whose index is not empty; *only = no other in its vertex. */
+PHX_INLINE uint32_t phx_buddy_first(const phx_space *space, uint32_t shape, int *only)
+{
+    const phx_shape *kind = &space->tree->shape[shape];
+    const uint32_t leaf = phx_set_first(&space->index[shape]) << kind->vertex_shift;
+    const uint64_t runs = kind->level > space->tree->depth ? 1 : phx_buddy_runs(space, shape, leaf);
+    *only = (runs & (runs - 1)) == 0;
+    return leaf + (phx_ctz(runs) << kind->child_shift);
+}
+
+/* Takes a block out of the maximal free block of shape `top` that holds it; `only` = that is the
+ * one of its shape in its vertex. */
+PHX_INLINE void phx_buddy_take(phx_space *space, uint32_t first, uint32_t size, uint32_t top,
+                               int only)
 {
     const phx_tree *tree = space->tree;
-    uint64_t shapes = *space->shapes | (phx_low(top) & ~phx_low(size));
+    uint64_t shapes = *space->shapes;
     phx_buddy_mark(space, first, size, 0);
     if (size < top) {
+        shapes |= phx_low(top) & ~phx_low(size);
         phx_buddy_mark_above(space, first, size, top, 0);
+        for (uint32_t shape = size; shape < top; ++shape) {
+            phx_set_add(&space->index[shape], first >> tree->shape[shape].vertex_shift);
+        }
     }
-    for (uint32_t shape = size; shape < top; ++shape) {
-        phx_set_add(&space->index[shape], first >> tree->shape[shape].vertex_shift);
-    }
-    if (top + 1 == tree->shape_count || phx_buddy_runs(space, top, first) == 0) {
+    if (only) {
         phx_set *set = &space->index[top];
         phx_set_remove(set, first >> tree->shape[top].vertex_shift);
         shapes &= ~((uint64_t)phx_set_empty(set) << top);
@@ -117,12 +140,12 @@ PHX_INLINE void phx_buddy_give(phx_space *space, uint32_t first, uint32_t size, 
     phx_buddy_mark(space, first, size, 1);
     if (size < top) {
         phx_buddy_mark_above(space, first, size, top, 1);
-    }
-    for (uint32_t shape = size; shape < top; ++shape) {
-        if (phx_buddy_runs(space, shape, first) == 0) {
-            phx_set *set = &space->index[shape];
-            phx_set_remove(set, first >> tree->shape[shape].vertex_shift);
-            shapes &= ~((uint64_t)phx_set_empty(set) << shape);
+        for (uint32_t shape = size; shape < top; ++shape) {
+            if (phx_buddy_runs(space, shape, first) == 0) {
+                phx_set *set = &space->index[shape];
+                phx_set_remove(set, first >> tree->shape[shape].vertex_shift);
+                shapes &= ~((uint64_t)phx_set_empty(set) << shape);
+            }
         }
     }
     phx_set_add(&space->index[top], first >> tree->shape[top].vertex_shift);

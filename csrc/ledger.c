@@ -153,10 +153,10 @@ PHX_INLINE int release_block(phx_planner *planner, uint32_t first)
 {
     const uint32_t count = planner->run_count[first];
     if (planner->run_next[first] != 0 || planner->count->ill != 0 ||
-        !phx_is_buddy(planner->tree, first, count) ||
-        !phx_disown_block(planner, first, count)) {
+        !phx_is_buddy(planner->tree, first, count)) {
         return 0;
     }
+    phx_disown_block(planner, first, count);
     const uint32_t size = phx_ctz(count);
     planner->run_count[first] = 0;
     phx_buddy_give(&planner->space, first, size, phx_buddy_top(&planner->space, first, size));

@@ -42,35 +42,33 @@ PHX_INLINE void phx_own_block(phx_planner *planner, uint32_t first, uint32_t cou
     }
 }
 
-/* 1: the block is nobody's now. 0: nothing is changed, its hosts are not held the usual way. */
-PHX_INLINE int phx_disown_block(phx_planner *planner, uint32_t first, uint32_t count)
+/* A block, all of one gang, is nobody's. */
+PHX_INLINE void phx_disown_block(phx_planner *planner, uint32_t first, uint32_t count)
 {
     const uint32_t shift = planner->tree->leaves_shift[1];
     uint32_t *hosts = &planner->host_owner[first >> shift];
     const uint32_t covered = count >> shift;
     uint32_t shared = 0;
+    if (covered == 0) {
+        uint32_t *owners = &planner->leaf_owner[first >> shift << shift];
+        const uint32_t skipped = first & ((1u << shift) - 1);
+        for (uint32_t at = 0; at < 1u << shift; ++at) {
+            const int stays = PHX_MUTANT_OWNER_KEPT || at - skipped >= count;
+            owners[at] = stays ? owners[at] : 0;
+            shared |= owners[at];
+        }
+        *hosts = shared != 0 ? PHX_SHARED : 0;
+        return;
+    }
     for (uint32_t at = 0; at < covered; ++at) {
         shared |= hosts[at] == PHX_SHARED;
-    }
-    if (shared != 0 || (covered == 0 && *hosts != PHX_SHARED)) {
-        return 0;
-    }
-    for (uint32_t at = 0; at < covered; ++at) {
         hosts[at] = 0;
     }
-    if (covered == 0) {
-        uint32_t *owners = &planner->leaf_owner[first];
+    if (shared != 0) { /* a repair can put a host together out of parts */
         for (uint32_t at = 0; at < count && !PHX_MUTANT_OWNER_KEPT; ++at) {
-            owners[at] = 0;
+            planner->leaf_owner[first + at] = 0;
         }
-        owners = &planner->leaf_owner[first >> shift << shift];
-        uint32_t held = 0;
-        for (uint32_t at = 0; at < 1u << shift; ++at) {
-            held |= owners[at];
-        }
-        *hosts = held != 0 ? PHX_SHARED : 0;
     }
-    return 1;
 }
 
 /* Whether a freed block can change what its domain holds as spares. */

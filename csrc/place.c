@@ -61,7 +61,7 @@ static uint32_t is_quick(const phx_planner *planner, const phx_request *request)
 static uint32_t union_pieces(const phx_planner *planner, uint32_t held)
 {
     const phx_counters *count = planner->count;
-    if (count->alignment != PHX_BUDDY || count->spare_count == 0) {
+    if (count->alignment != PHX_BUDDY || count->spare_count == 0 || planner->spare_wanted[0] == 0) {
         return 1;
     }
     const uint32_t half = planner->tree->level[count->spare_per].leaves / 2;
@@ -118,14 +118,20 @@ PHX_INLINE int64_t result_of(const phx_tree *tree, uint32_t slot, uint32_t first
 /* The start of a maximal block of shape `top` becomes a new gang. */
 PHX_INLINE int64_t commit_block(phx_planner *planner, const phx_request *request, uint32_t top)
 {
-    const uint32_t first = phx_block_first(&planner->space, top);
-    const uint32_t slot = phx_slot_take(planner, request, request->level, first);
+    phx_space *space = &planner->space;
+    uint32_t first;
+    uint32_t slot;
     if (planner->tree->buddy && request->held == 1u << request->shape) {
-        phx_buddy_take(&planner->space, first, request->shape, top);
+        int only;
+        first = phx_buddy_first(space, top, &only);
+        slot = phx_slot_take(planner, request, request->level, first);
         phx_own_block(planner, first, request->held, slot + 1);
+        phx_buddy_take(space, first, request->shape, top, only);
     } else {
-        phx_space_take(&planner->space, first, request->held);
+        first = phx_block_first(space, top);
+        slot = phx_slot_take(planner, request, request->level, first);
         phx_own(planner, first, request->held, slot);
+        phx_space_take(space, first, request->held);
     }
     planner->run_count[first] = request->held;
     return result_of(planner->tree, slot, first, request->level, 0);

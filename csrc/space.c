@@ -165,7 +165,8 @@ void phx_space_take(phx_space *space, uint32_t first, uint32_t count)
 {
     if (phx_is_buddy(space->tree, first, count)) {
         const uint32_t size = phx_ctz(count);
-        phx_buddy_take(space, first, size, phx_buddy_top(space, first, size));
+        const uint32_t top = phx_buddy_top(space, first, size);
+        phx_buddy_take(space, first, size, top, phx_buddy_is_only(space, first, top));
         return;
     }
     change(space, first, count, 0);
