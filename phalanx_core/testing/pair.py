@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from phalanx_core.testing.counting import GangLike, LimitTable
+from phalanx_core.testing.repairing import Wound
 from phalanx_core.testing.slow_planner import SlowPlanner
 from phalanx_core.testing.slow_state import JobKey
 
@@ -126,7 +127,7 @@ class Pair:
         self._expect(twin.check_placement(gang, leaves, limits), about)
         self._expect(self._bad_level(gang, result.level, best, leaves), about)
         if apply:
-            twin.commit_place(job, gang, leaves)
+            twin.commit_place(job, gang, leaves, limits=limits)
         return "placed"
 
     def _bad_level(
@@ -161,8 +162,13 @@ class Pair:
             Make a plan first, see that it changes nothing, then apply it.
         """
         twin = self.twin
-        units = len(twin.wound(job, failed, limits).units())
+        wound = twin.wound(job, failed, limits)
+        unlimited = not wound.needs.limits
+        units = len(wound.units())
         exists = twin.repair_exists(job, failed, limits)
+        most = units
+        if not exists and unlimited:
+            most = twin.max_repairable(job, failed, limits)
         result = self.planner.replan(
             job, failed=failed, limits=limits, partial=partial, apply=not later
         )
@@ -170,32 +176,32 @@ class Pair:
         if not result:
             if exists or not result.proven:
                 raise Difference(f"{about}; a repair exists: {exists}")
-            if partial and limits is None and twin.max_repairable(job, failed):
-                raise Difference(f"{about}; a part can be repaired")
+            if partial and unlimited and most:
+                raise Difference(f"{about}; {most} groups can be repaired")
             return str(result.code.name)
         self._expect(twin.check_repair(job, result, failed, limits, partial), about)
-        if not exists and not partial:
-            raise Difference(f"{about}; no repair exists")
-        mended = self._mended(job, result, failed)
-        if exists and mended != units:
-            raise Difference(f"{about}; all {units} groups can be repaired")
-        if limits is None and not exists:
-            most = twin.max_repairable(job, failed)
-            if mended != most:
-                raise Difference(f"{about}; {most} groups can be repaired")
+        mended = self._mended(wound, result, about)
+        if (exists and mended != units) or (unlimited and mended != most):
+            raise Difference(f"{about}; {most} of {units} groups can be repaired")
         if later:
             self.check()
             self.planner.apply(result)
         twin.commit_repair(job, result, failed)
+        if result.leaves.tolist() != twin.jobs[job].leaves:
+            raise Difference(f"{about}; leaves should be {twin.jobs[job].leaves}")
         if not units:
             return "whole"
         return "repaired" if mended == units else "partial"
 
-    def _mended(self, job: JobKey, repair: Any, failed: Iterable[int]) -> int:
-        """Broken groups that a repair mends."""
+    def _mended(self, wound: Wound, repair: Any, about: str) -> int:
+        """Broken groups that a repair mends; the others' ranks must be told."""
         moved = {int(rank) for rank in repair.moves[:, 0]}
-        units = self.twin.wound(job, failed).units()
-        return sum(any(rank in moved for rank in unit.ranks) for unit in units)
+        units = wound.units()
+        mended = [unit for unit in units if moved.intersection(unit.ranks)]
+        left = [rank for unit in units if unit not in mended for rank in unit.dead]
+        if sorted(repair.unresolved.tolist()) != left:
+            raise Difference(f"{about}; unresolved should be {left}")
+        return len(mended)
 
     def adopt(self, job: JobKey, gang: GangLike, leaves: Sequence[int]) -> str:
         """Take leaves as they are; "adopted", or the error's name when both refuse."""

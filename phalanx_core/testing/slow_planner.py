@@ -135,11 +135,14 @@ class SlowPlanner(SlowState):
         limits: LimitTable | None = None,
         cordoned: bool = False,
     ) -> Wound:
-        """The job with its dead ranks and the leaves that may replace them."""
+        """The job with its dead ranks and the leaves that may replace them.
+
+        Without ``limits`` those of its placement hold; an empty mapping lifts them.
+        """
         record = self._job(job)
         return Wound(
             tree=self.tree,
-            needs=self.needs(record.gang, limits),
+            needs=self.needs(record.gang, record.limits if limits is None else limits),
             leaves=record.leaves,
             dead=self.dead_ranks(job, failed, cordoned),
             usable=frozenset(self.idle()),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Self
 
 from phalanx_core.errors import InvalidRequest, OwnershipError, UnknownJob
 from phalanx_core.testing import buddy
@@ -51,11 +53,12 @@ class SpareRule:
 
 @dataclass(slots=True)
 class SlowJob:
-    """A gang that runs: leaf ids in rank order, and all leaves it holds."""
+    """A gang that runs: leaf ids in rank order, all it holds, its call's limits."""
 
     gang: GangLike
     leaves: list[int]
     held: list[int]
+    limits: LimitTable | None = None
 
 
 class SlowState:
@@ -88,6 +91,19 @@ class SlowState:
         self.health: dict[int, str] = dict.fromkeys(self.tree.leaves, "up")
         self.cordoned: dict[int, bool] = dict.fromkeys(self.tree.leaves, False)
         self._spares: list[Vertex] | None = None
+
+    def clone(self) -> Self:
+        """A copy that shares the tree alone."""
+        other = copy(self)
+        other.jobs = {
+            job: replace(record, leaves=list(record.leaves), held=list(record.held))
+            for job, record in self.jobs.items()
+        }
+        other.held_by = dict(self.held_by)
+        other.quarantine = dict(self.quarantine)
+        other.health = dict(self.health)
+        other.cordoned = dict(self.cordoned)
+        return other
 
     # State of a leaf.
 
@@ -145,13 +161,25 @@ class SlowState:
         gang: GangLike,
         leaves: Iterable[int],
         held: Iterable[int] | None = None,
+        limits: LimitTable | None = None,
     ) -> None:
-        """Adopt a planner's placement; ``held`` = all leaves where it rounds up."""
+        """Adopt a planner's placement.
+
+        Parameters
+        ----------
+        job, gang, leaves
+            What was placed, leaf ids in rank order.
+        held
+            All leaves it holds where that is more than its ranks; None = the ranks',
+            or with alignment "buddy" their aligned block.
+        limits
+            The call's limits, kept for the job's repairs.
+        """
         ranked = [int(leaf) for leaf in leaves]
         taken = ranked if held is None else [int(leaf) for leaf in held]
         if held is None and self.buddy:
             taken = buddy.block_leaves(self.tree, self.needs(gang), ranked)
-        self.jobs[job] = SlowJob(gang, ranked, taken)
+        self.jobs[job] = SlowJob(gang, ranked, taken, limits)
         self.held_by.update(dict.fromkeys(taken, job))
         self._spares = None
 
@@ -221,13 +249,13 @@ class SlowState:
 
         Raises
         ------
-        OwnershipError
+        InvalidRequest
             If a leaf is not quarantined.
         """
         wanted = list(leaves)
         strange = [leaf for leaf in wanted if leaf not in self.quarantine]
         if strange:
-            raise OwnershipError(f"leaves {strange} are not in quarantine")
+            raise InvalidRequest(f"leaves {strange} are not in quarantine")
         for leaf in wanted:
             del self.quarantine[leaf]
         self._spares = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from random import Random
 from typing import Any
 
@@ -15,7 +16,9 @@ def planner_of(geometry: Geometry) -> Planner:
     """A fresh planner of a named geometry."""
     shape = geometry.spares
     spares = None if shape is None else Spares(shape.per, shape.size, shape.count)
-    return Planner(geometry.topology, spares=spares, alignment=geometry.alignment)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # some domains can never hold a spare
+        return Planner(geometry.topology, spares=spares, alignment=geometry.alignment)
 
 
 def twin_of(geometry: Geometry) -> SlowPlanner:
