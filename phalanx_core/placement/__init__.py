@@ -1,0 +1,26 @@
+"""Place gangs on a topology and repair them: planner, gang, spares and answers."""
+
+from phalanx_core.placement.gang import Gang
+from phalanx_core.placement.keys import Handle
+from phalanx_core.placement.misfit import LevelRecord, Misfit, MisfitCode
+from phalanx_core.placement.planner import Planner
+from phalanx_core.placement.repair import DrainPlan, Repair
+from phalanx_core.placement.results import Block, Health, Owner, OwnerKind, Placement
+from phalanx_core.placement.spares import Spares
+
+__all__ = [
+    "Block",
+    "DrainPlan",
+    "Gang",
+    "Handle",
+    "Health",
+    "LevelRecord",
+    "Misfit",
+    "MisfitCode",
+    "Owner",
+    "OwnerKind",
+    "Placement",
+    "Planner",
+    "Repair",
+    "Spares",
+]

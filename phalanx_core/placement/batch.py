@@ -1,0 +1,191 @@
+"""Many gangs in one call, named by handles and not by keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from phalanx_core import native
+from phalanx_core.errors import InvalidRequest, OwnershipError
+from phalanx_core.native import NONE, ffi, lib
+from phalanx_core.placement.gang import AIMS, RULES, Gang
+from phalanx_core.placement.keys import Handle
+from phalanx_core.placement.limits import IntArray
+from phalanx_core.placement.state import State
+
+HandleArray = NDArray[np.int64]
+_SLOTS = 0xFFFFFFFF
+
+
+class Batch(State):
+    """The part of a planner that takes batches; see :class:`Planner`."""
+
+    __slots__ = ()
+
+    def place_many(
+        self, ranks: ArrayLike, gang: Gang
+    ) -> tuple[HandleArray, IntArray, HandleArray, IntArray]:
+        """Place gangs of one shape one after the other, in one native call.
+
+        Parameters
+        ----------
+        ranks
+            Ranks of each gang, shape (gangs,): integers, multiples of the group.
+        gang
+            The shape; its own ``ranks`` does not matter, and it has no limits.
+
+        Returns
+        -------
+        handles : int64, shape (gangs,)
+            For :meth:`release_many`; -1 where a gang did not fit.
+        levels : int32, shape (gangs,)
+            Lowest level that holds the gang, or -1.
+        offsets : int64, shape (gangs + 1,)
+            The leaves of gang i are ``leaves[offsets[i]:offsets[i + 1]]``.
+        leaves : int32
+            Leaf ids in rank order.
+
+        Raises
+        ------
+        InvalidRequest
+            If a number is not above 0 or no multiple of the group; nothing is placed.
+
+        Examples
+        --------
+        >>> from phalanx_core import Gang, Planner, Topology
+        >>> planner = Planner(Topology.from_spec("host:2 gpu:4"))
+        >>> handles, levels, offsets, leaves = planner.place_many([4, 3, 2], Gang(1))
+        >>> levels.tolist(), leaves[offsets[1] : offsets[2]].tolist()
+        ([1, 1, -1], [4, 5, 6])
+        """
+        with self._turn:
+            shape = self._shape(gang)
+            sizes = _sizes(ranks, gang)
+            count = sizes.size
+            handles, levels = np.empty(count, np.int64), np.empty(count, np.int32)
+            offsets = np.zeros(count + 1, np.int64)
+            room = min(int(sizes.sum(dtype=np.int64)), self._frame.leaf_count)
+            leaves = np.empty(room, np.int32)
+            status = lib.phx_place_many(
+                self._core,
+                shape,
+                native.words(sizes),
+                count,
+                ffi.from_buffer("int64_t[]", handles),
+                ffi.from_buffer("int32_t[]", levels),
+                ffi.from_buffer("int64_t[]", offsets),
+                ffi.from_buffer("int32_t[]", leaves),
+            )
+            native.check(status, "place_many")
+            self._marks()[handles[handles >= 0] & _SLOTS] = 1
+            leaves = leaves[: offsets[-1]]
+            if not self._frame.tree.identity:
+                leaves = self._frame.leaf_ids(leaves)
+            return handles, levels, offsets, leaves
+
+    def _shape(self, gang: Gang) -> Any:
+        compiled = self._frame.compile(gang, self._core)
+        if compiled[2] is not None:
+            raise InvalidRequest(f"{gang!r}: place_many takes no limits")
+        group_level, within, prefer = self._frame.levels(gang)
+        return ffi.new(
+            "phx_gang *",
+            (
+                gang.group,
+                gang.group,
+                group_level,
+                NONE if within is None else within,
+                NONE if prefer is None else prefer,
+                AIMS.index(gang.aim),
+                RULES.index(gang.rule),
+            ),
+        )
+
+    def _marks(self) -> NDArray[np.uint8]:
+        """One byte a slot: whether a gang without a key holds it."""
+        if self._anonymous is None:
+            self._anonymous = np.zeros(self._frame.leaf_count, np.uint8)
+        return self._anonymous
+
+    def release_many(self, handles: ArrayLike) -> None:
+        """Release gangs of :meth:`place_many`, all or none of them.
+
+        Parameters
+        ----------
+        handles
+            int64, shape (gangs,), none -1 and none twice.
+
+        Raises
+        ------
+        OwnershipError
+            If a handle was released before or never given.
+        InvalidRequest
+            If they are no integers.
+        """
+        with self._turn:
+            given = _handles(handles)
+            slots = given & _SLOTS
+            marks = self._marks()
+            known = (given >= 0) & (slots < marks.size)
+            if known.all():
+                known = marks[slots] == 1
+            if not known.all():
+                raise OwnershipError(
+                    f"release_many: handle {int(given[~known][0])} was released before, "
+                    "or never given"
+                )
+            if self._hit:
+                self._fence_many(given, slots)
+            pointer = ffi.from_buffer("int64_t[]", given)
+            status = lib.phx_release_many(self._core, pointer, given.size)
+            if status:
+                raise OwnershipError(
+                    f"release_many: handle {self._stale(given)} was released before, "
+                    "or is listed twice"
+                )
+            marks[slots] = 0
+
+    def _fence_many(self, given: HandleArray, slots: HandleArray) -> None:
+        if self._stale(given) is not None:
+            return
+        for handle, slot in zip(given.tolist(), slots.tolist(), strict=True):
+            if slot in self._hit:
+                self._fence_down(slot, Handle(handle))
+
+    def _stale(self, given: HandleArray) -> int | None:
+        seen = set()
+        for handle in given.tolist():
+            if handle in seen or lib.phx_handle(self._core, handle & _SLOTS) != handle:
+                return int(handle)
+            seen.add(handle)
+        return None
+
+
+def _sizes(ranks: ArrayLike, gang: Gang) -> NDArray[np.uint32]:
+    sizes = np.asarray(ranks)
+    if sizes.ndim != 1 or (sizes.size and sizes.dtype.kind not in "iu"):
+        raise InvalidRequest(
+            f"place_many: ranks of shape {sizes.shape} and dtype {sizes.dtype}; "
+            "a row of integers is needed"
+        )
+    sizes = sizes.astype(np.int64)
+    bad = (sizes < 1) | (sizes % gang.group != 0) | (sizes > 2**31 - 1)
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise InvalidRequest(
+            f"place_many: ranks[{at}] is {sizes[at]}; a multiple of group {gang.group} "
+            "above 0"
+        )
+    return np.ascontiguousarray(sizes, np.uint32)
+
+
+def _handles(handles: ArrayLike) -> HandleArray:
+    given = np.asarray(handles)
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+        raise InvalidRequest(
+            f"release_many: handles of shape {given.shape} and dtype {given.dtype}; "
+            "a row of int64 is needed"
+        )
+    return np.ascontiguousarray(given, np.int64)

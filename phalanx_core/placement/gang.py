@@ -1,0 +1,195 @@
+"""``Gang``: what must be placed together, and under which constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from operator import index
+from typing import Any, NoReturn
+
+import numpy as np
+
+from phalanx_core.errors import InvalidRequest
+from phalanx_core.placement.limits import IntArray, Limits, copied
+
+AIMS = ("near", "fill")
+RULES = ("smallest", "fullest", "lowest")
+RANKS_MAX = 2**31 - 1
+
+_FIELDS = (
+    "ranks",
+    "group",
+    "group_level",
+    "within",
+    "prefer",
+    "aim",
+    "limits",
+    "rule",
+)
+
+
+class Gang:
+    """Ranks that are placed together or not at all; immutable.
+
+    Parameters
+    ----------
+    ranks
+        Leaves wanted, at least 1. A number that can never fit is refused by a Misfit.
+    group
+        Every so many consecutive ranks share one domain of ``group_level`` (a
+        tensor-parallel group); divides ``ranks``.
+    group_level
+        Level by name or index; by default the NVLink level if the topology names one,
+        else the level above the leaf, and never above ``within``.
+    within
+        Level of one domain that must hold all ranks; None: any tree.
+    prefer
+        Level where the search starts, at or below ``within``.
+    aim
+        "near": the ranks talk, so distance counts. "fill": they do not, so each group
+        takes the smallest block that holds it.
+    limits
+        Level to int array, shape (domains of the level,): at most so many leaves of
+        this gang in each domain; 0 excludes it. Copied.
+    rule
+        Which of the domains that fit: "smallest" (sufficient block), "fullest" or
+        "lowest" (address). Never decides whether the gang fits.
+
+    Raises
+    ------
+    InvalidRequest
+        If a size is not above 0 or does not divide, or a word is unknown. Levels are
+        checked by the planner, which knows them.
+
+    Examples
+    --------
+    >>> Gang(16, group=8, within="pod")
+    Gang(16, group=8, within='pod')
+    """
+
+    __slots__ = ("_compiled", *_FIELDS)
+
+    ranks: int
+    group: int
+    group_level: str | int | None
+    within: str | int | None
+    prefer: str | int | None
+    aim: str
+    limits: Mapping[str | int, IntArray] | None
+    rule: str
+    # (frame, request, limits) of the planner that used this gang last.
+    _compiled: tuple[Any, Any, Any]
+
+    def __init__(
+        self,
+        ranks: int,
+        group: int = 1,
+        group_level: str | int | None = None,
+        within: str | int | None = None,
+        prefer: str | int | None = None,
+        aim: str = "near",
+        *,
+        limits: Limits | None = None,
+        rule: str = "smallest",
+    ) -> None:
+        put = object.__setattr__
+        put(self, "ranks", _size("ranks", ranks))
+        put(self, "group", _size("group", group))
+        put(self, "group_level", _level("group_level", group_level))
+        put(self, "within", _level("within", within))
+        put(self, "prefer", _level("prefer", prefer))
+        put(self, "aim", _word("aim", aim, AIMS))
+        put(self, "limits", None if limits is None else copied(limits))
+        put(self, "rule", _word("rule", rule, RULES))
+        put(self, "_compiled", (None, None, None))
+        if self.ranks % self.group:
+            raise InvalidRequest(
+                f"ranks {self.ranks}: not a multiple of group {self.group}"
+            )
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"Gang.{name} cannot be set: a gang is immutable")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"Gang.{name} cannot be deleted: a gang is immutable")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its parameters that differ from the defaults, as JSON values.
+
+        Examples
+        --------
+        >>> Gang(8, within="rack", limits={"host": [4, 0]}).to_dict()
+        {'ranks': 8, 'within': 'rack', 'limits': {'host': [4, 0]}}
+        """
+        told: dict[str, Any] = {"ranks": self.ranks}
+        for name in _FIELDS[1:]:
+            value = getattr(self, name)
+            if value != _DEFAULTS[name]:
+                told[name] = value
+        if self.limits is not None:
+            told["limits"] = {key: row.tolist() for key, row in self.limits.items()}
+        return told
+
+    def _key(self) -> tuple[Any, ...]:
+        rows = None
+        if self.limits is not None:
+            rows = frozenset((key, row.tobytes()) for key, row in self.limits.items())
+        return (*(getattr(self, name) for name in _FIELDS if name != "limits"), rows)
+
+    def __eq__(self, other: object) -> bool:
+        return self._key() == other._key() if type(other) is Gang else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made, (self.to_dict(),)
+
+    def __repr__(self) -> str:
+        told = self.to_dict()
+        words = [f"{name}={value!r}" for name, value in told.items() if name != "ranks"]
+        return f"Gang({', '.join([str(told['ranks']), *words])})"
+
+
+_DEFAULTS: dict[str, Any] = {
+    "group": 1,
+    "group_level": None,
+    "within": None,
+    "prefer": None,
+    "aim": "near",
+    "limits": None,
+    "rule": "smallest",
+}
+
+
+def _made(fields: dict[str, Any]) -> Gang:
+    return Gang(**fields)
+
+
+def _size(name: str, value: Any) -> int:
+    try:
+        size = index(value)
+    except TypeError:
+        size = -1
+    if size < 0 or isinstance(value, (bool, np.bool_)):
+        raise InvalidRequest(f"{name} {value!r}: a whole number of at least 1")
+    if not 1 <= size <= RANKS_MAX:
+        raise InvalidRequest(f"{name} {value!r}: between 1 and {RANKS_MAX}")
+    return size
+
+
+def _level(name: str, value: Any) -> str | int | None:
+    if value is None or isinstance(value, str):
+        return value
+    try:
+        level = index(value)
+    except TypeError:
+        level = -1
+    if level < 0 or isinstance(value, bool):
+        raise InvalidRequest(f"{name} {value!r}: a level's name or index")
+    return level
+
+
+def _word(name: str, value: Any, known: tuple[str, ...]) -> str:
+    if not (isinstance(value, str) and value in known):
+        raise InvalidRequest(f"{name} {value!r}: one of {', '.join(known)}")
+    return value

@@ -1,0 +1,213 @@
+"""``Misfit``: why something cannot be placed or repaired now."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from phalanx_core.native import NONE, RECORD
+
+if TYPE_CHECKING:
+    from phalanx_core.placement.frame import Frame
+    from phalanx_core.placement.gang import Gang
+
+
+class MisfitCode(IntEnum):
+    """Kind of refusal; the first that holds, in this order.
+
+    Attributes
+    ----------
+    TOO_LARGE
+        Would not fit in the empty, healthy cluster either.
+    LIMITED
+        Would fit now without the limits.
+    CAPACITY
+        No domain has that many available leaves.
+    GROUPS
+        Enough leaves, not enough whole groups.
+    ALIGNMENT
+        Enough whole groups, no aligned block (``alignment="buddy"``).
+    REPLACEMENT
+        A broken unit of a job has no replacement.
+    """
+
+    TOO_LARGE = 0
+    LIMITED = 1
+    CAPACITY = 2
+    GROUPS = 3
+    ALIGNMENT = 4
+    REPLACEMENT = 5
+
+
+@dataclass(frozen=True, slots=True)
+class LevelRecord:
+    """What one level could give at best, in leaves.
+
+    Attributes
+    ----------
+    level
+        The level's name.
+    domains
+        Domains of that level.
+    best
+        The domain that could hold most ranks, None where there is none.
+    ranks, available, leaves
+        Ranks it could hold, available leaves in it, all leaves in it.
+    owned, spare, quarantined
+        Leaves of it held by jobs, as spares, in quarantine.
+    down, suspect, cordoned
+        Leaves of it that nobody holds and that are ill.
+    """
+
+    level: str
+    domains: int
+    best: str | None
+    ranks: int
+    available: int
+    leaves: int
+    owned: int
+    spare: int
+    quarantined: int
+    down: int
+    suspect: int
+    cordoned: int
+
+    def losses(self) -> str:
+        """What keeps its other leaves from being available: "8 held by jobs, 1 down"."""
+        words = {
+            "held by jobs": self.owned,
+            "spare": self.spare,
+            "quarantined": self.quarantined,
+            "down": self.down,
+            "suspect": self.suspect,
+            "cordoned": self.cordoned,
+        }
+        return ", ".join(f"{count} {word}" for word, count in words.items() if count)
+
+
+class Misfit:
+    """A refusal; falsy. Its parts are expanded on use from values of that moment.
+
+    Attributes
+    ----------
+    code
+        A :class:`MisfitCode`.
+    proven
+        False where a bounded search gave up: a solution may exist.
+
+    Examples
+    --------
+    >>> from phalanx_core import Gang, Planner, Topology
+    >>> refused = Planner(Topology.from_spec("host:2 gpu:4")).fits(Gang(5, within="host"))
+    >>> bool(refused), refused.code.name
+    (False, 'TOO_LARGE')
+    """
+
+    __slots__ = ("_frame", "_reason", "_records", "code", "gang", "proven")
+
+    def __init__(
+        self,
+        code: MisfitCode,
+        gang: Gang,
+        frame: Frame,
+        records: bytes,
+        *,
+        reason: str | None = None,
+        proven: bool = True,
+    ) -> None:
+        self.code = code
+        self.gang = gang
+        self.proven = proven
+        self._frame = frame
+        self._records = records
+        self._reason = reason
+
+    def __bool__(self) -> Literal[False]:
+        return False
+
+    @property
+    def records(self) -> tuple[LevelRecord, ...]:
+        """One record a level, from the start of the search upward."""
+        rows = np.frombuffer(self._records, RECORD).tolist()
+        return tuple(self._record(*row) for row in rows)
+
+    def _record(self, level: int, domains: int, best: int, *counts: int) -> LevelRecord:
+        name = None if best == NONE else self._frame.vertex_name(level, best)
+        return LevelRecord(self._frame.topology.levels[level], domains, name, *counts)
+
+    @property
+    def reason(self) -> str:
+        """One sentence: what was sought, the best there is, and what is in its way."""
+        if self._reason is None:
+            self._reason = _sentence(self.code, self.gang, self._frame, self.records)
+        return self._reason
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "code": self.code.name,
+            "reason": self.reason,
+            "proven": self.proven,
+            "records": [asdict(record) for record in self.records],
+        }
+
+    def __str__(self) -> str:
+        return self.reason if self.proven else f"{self.reason} (not proven)"
+
+    def __repr__(self) -> str:
+        return f"Misfit({self.code.name}, {self.reason!r})"
+
+
+def _sentence(
+    code: MisfitCode, gang: Gang, frame: Frame, records: tuple[LevelRecord, ...]
+) -> str:
+    unit = frame.topology.levels[0]
+    wanted = plural(gang.ranks, unit)
+    if not records:
+        return f"no domain can hold {wanted}"
+    top = records[-1]
+    best = top.best or "none"
+    groups = _groups(gang, frame)
+    if code is MisfitCode.TOO_LARGE:
+        return (
+            f"no {top.level} could ever hold {wanted}{groups}: best {best} has "
+            f"{top.leaves}"
+        )
+    if code is MisfitCode.LIMITED:
+        return (
+            f"limits leave no {top.level} with room for {wanted}{groups}: best {best} "
+            f"may take {top.ranks} of its {top.available} available; without limits "
+            "it fits"
+        )
+    losses = top.losses()
+    losses = f"; {losses}" if losses else ""
+    if code is MisfitCode.GROUPS:
+        return (
+            f"no {top.level} has {wanted}{groups}: best {best} has whole groups for "
+            f"{top.ranks} of its {top.available} available{losses}"
+        )
+    what = "an aligned block of" if code is MisfitCode.ALIGNMENT else "available"
+    wanted = (
+        f"{what} {wanted}"
+        if code is MisfitCode.ALIGNMENT
+        else (f"{gang.ranks} {what} {plural(gang.ranks, unit).split()[1]}")
+    )
+    return (
+        f"no {top.level} has {wanted}{groups}: best {best} has {top.available}{losses}"
+    )
+
+
+def _groups(gang: Gang, frame: Frame) -> str:
+    if gang.group == 1:
+        return ""
+    level = gang.group_level if gang.group_level is not None else frame.group_level
+    name = frame.topology.levels[frame.topology.level_index(level)]
+    return f" in groups of {gang.group} per {name}"
+
+
+def plural(count: int, unit: str) -> str:
+    """A count with its unit: "1 gpu", "2 gpus"."""
+    return f"{count} {unit}" if count == 1 else f"{count} {unit}s"

@@ -1,0 +1,234 @@
+"""Clone, save, load and validate.
+
+A save is one header, a JSON part (jobs, gangs, limits, quarantine, options), the core's
+own bytes, and a CRC-32 of all that precedes it. Equal states give equal bytes.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import struct
+import zlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from phalanx_core import native
+from phalanx_core.errors import InvalidRequest, PhalanxError, SaveError
+from phalanx_core.native import lib
+from phalanx_core.placement.frame import Frame
+from phalanx_core.placement.gang import Gang
+from phalanx_core.placement.keys import Handle, checked_job
+from phalanx_core.placement.limits import IntArray, VertexLimits
+from phalanx_core.placement.results import SLOT
+from phalanx_core.placement.spares import Spares
+from phalanx_core.placement.state import MOVED, State
+from phalanx_core.topology import Topology
+
+if TYPE_CHECKING:
+    from typing import Self
+
+MAGIC = b"PHALANX\x00"
+VERSION = 1
+# Magic, version, bytes of the JSON part, bytes of the native part.
+HEAD = struct.Struct("<8sIQQ")
+CHECKSUM = struct.Struct("<I")
+
+
+class Snapshots(State):
+    """The part of a planner that copies and restores it; see :class:`Planner`."""
+
+    __slots__ = ()
+
+    def clone(self) -> Self:
+        """An independent copy that shares the topology alone; O(leaves).
+
+        Examples
+        --------
+        >>> from phalanx_core import Gang, Planner, Topology
+        >>> planner = Planner(Topology.from_spec("host:2 gpu:2"))
+        >>> bool(planner.clone().place("what if", Gang(4))), planner.jobs()
+        (True, [])
+        """
+        with self._turn:
+            other = object.__new__(type(self))
+            self._copy_to(other)
+            return other
+
+    def save(self) -> bytes:
+        """The whole state as bytes for :meth:`load`.
+
+        Examples
+        --------
+        >>> from phalanx_core import Gang, Planner, Topology
+        >>> topology = Topology.from_spec("host:2 gpu:2")
+        >>> planner = Planner(topology)
+        >>> _ = planner.place("a", Gang(2))
+        >>> Planner.load(topology, planner.save()).jobs()
+        ['a']
+        """
+        with self._turn:
+            core = native.save(self._core)
+            text = json.dumps(self._tables(), sort_keys=True, separators=(",", ":"))
+        tables = text.encode("ascii")
+        body = HEAD.pack(MAGIC, VERSION, len(tables), len(core)) + tables + core
+        return body + CHECKSUM.pack(zlib.crc32(body))
+
+    def _tables(self) -> dict[str, Any]:
+        frame = self._frame
+        jobs = []
+        for job, (packed, gang, bound, _) in self._jobs.items():
+            row: list[Any] = [job, packed & SLOT, _gang_fields(gang)]
+            if bound is not None:
+                row.append(_packed_rows(bound.given))
+            jobs.append(row)
+        fence = sorted(self._fenced_leaves().items())
+        return {
+            "alignment": frame.alignment,
+            "fence": [[at, isinstance(who, Handle), who] for at, who in fence],
+            "jobs": jobs,
+            "spares": frame.spares_levels,
+            "topology": frame.topology.fingerprint.hex(),
+            "type": frame.type,
+        }
+
+    @classmethod
+    def load(cls, topology: Topology, data: bytes) -> Self:
+        """A planner as it was saved.
+
+        Parameters
+        ----------
+        topology
+            The same cluster as when it was saved.
+        data
+            Bytes of :meth:`save`.
+
+        Raises
+        ------
+        SaveError
+            If the bytes are damaged, foreign, of another version or another topology.
+        """
+        if not isinstance(topology, Topology):
+            raise InvalidRequest(f"topology {topology!r}: a Topology")
+        tables, saved = _opened(data)
+        if tables.get("topology") != topology.fingerprint.hex():
+            raise SaveError(
+                f"save: made for topology {tables.get('topology')}, not for "
+                f"{topology.describe()!r} ({topology.fingerprint.hex()})"
+            )
+        try:
+            frame = _frame(topology, tables)
+            other = object.__new__(cls)
+            other._start(frame, native.load(frame.core_tree, saved))
+            other._read(tables)
+            other._check_tables()
+        except SaveError:
+            raise
+        except (PhalanxError, KeyError, TypeError, ValueError, IndexError) as error:
+            raise SaveError(f"save: the tables do not fit together: {error}") from error
+        return other
+
+    def _read(self, tables: dict[str, Any]) -> None:
+        for job, slot, fields, *rows in tables["jobs"]:
+            key, gang = checked_job(job), _gang(fields)
+            _, _, bound = self._frame.compile(gang, self._core)
+            if rows:
+                given = {int(level): row for level, row in _rows(rows[0]).items()}
+                bound = VertexLimits(self._frame, given)
+            self._jobs[key] = (slot | MOVED, gang, bound, None)
+            self._names[slot] = key
+        for at, anonymous, who in tables["fence"]:
+            self._fence[at] = Handle(who) if anonymous else checked_job(who)
+        states = native.leaf_states(self._core, 0, self._frame.leaf_count)
+        held = states & 3 == lib.PHX_JOB
+        down = held & ((states >> 2) & 3 == lib.PHX_DOWN)
+        self._hit = dict.fromkeys((states[down] >> 8).tolist())
+        slots = set((states[held] >> 8).tolist()) - set(self._names)
+        if slots:
+            self._anonymous = np.zeros(self._frame.leaf_count, np.uint8)
+            self._anonymous[sorted(slots)] = 1
+
+    def validate(self) -> None:
+        """Recompute every invariant, of the core and of the tables beside it.
+
+        Raises
+        ------
+        InvariantBroken
+            If one does not hold: a bug.
+        """
+        with self._turn:
+            native.validate(self._core)
+            self._check_tables()
+
+
+def _opened(data: bytes) -> tuple[dict[str, Any], bytes]:
+    """The two parts of a save whose length and checksum are right."""
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise SaveError(f"save: {type(data).__name__} is not bytes")
+    data = bytes(data)
+    if not data.startswith(MAGIC):
+        raise SaveError(f"save: begins with {data[:8]!r}; not a saved planner")
+    if len(data) < HEAD.size + CHECKSUM.size:
+        raise SaveError(f"save: {len(data)} bytes; the end is missing")
+    _, version, table_size, core_size = HEAD.unpack_from(data)
+    if version != VERSION:
+        raise SaveError(f"save: version {version}; this library reads {VERSION}")
+    size = HEAD.size + table_size + core_size + CHECKSUM.size
+    if len(data) != size:
+        raise SaveError(f"save: {len(data)} bytes; its header says {size}")
+    body = data[: -CHECKSUM.size]
+    (checksum,) = CHECKSUM.unpack(data[-CHECKSUM.size :])
+    if zlib.crc32(body) != checksum:
+        raise SaveError(f"save: checksum {zlib.crc32(body):08x}, not {checksum:08x}")
+    start = HEAD.size + table_size
+    try:
+        tables = json.loads(body[HEAD.size : start])
+    except ValueError as error:
+        raise SaveError(f"save: the tables are no JSON: {error}") from error
+    if not isinstance(tables, dict):
+        raise SaveError(f"save: the tables are a {type(tables).__name__}")
+    return tables, body[start:]
+
+
+def _frame(topology: Topology, tables: dict[str, Any]) -> Frame:
+    levels = tables["spares"]
+    spares = None if levels is None else Spares(*levels)
+    return Frame(topology, tables["type"], spares, tables["alignment"])
+
+
+def _gang_fields(gang: Gang) -> dict[str, Any]:
+    fields = gang.to_dict()
+    if gang.limits is not None:
+        # A pair a level: in JSON an index as a key would come back as a text.
+        fields["limits"] = [
+            [level, _packed_row(row)] for level, row in gang.limits.items()
+        ]
+    return fields
+
+
+def _gang(fields: dict[str, Any]) -> Gang:
+    rows = fields.pop("limits", None)
+    limits = None if rows is None else {level: _row(text) for level, text in rows}
+    return Gang(**fields, limits=limits)
+
+
+def _packed_rows(rows: Mapping[int, IntArray]) -> dict[str, str]:
+    return {str(level): _packed_row(row) for level, row in rows.items()}
+
+
+def _rows(texts: dict[str, str]) -> dict[str, IntArray]:
+    return {level: _row(text) for level, text in texts.items()}
+
+
+def _packed_row(row: IntArray) -> str:
+    return base64.b64encode(row.astype("<i4").tobytes()).decode("ascii")
+
+
+def _row(text: str) -> IntArray:
+    row = np.frombuffer(base64.b64decode(text, validate=True), "<i4").astype(np.int32)
+    if row.size and row.min() < 0:
+        raise SaveError(f"save: a limit of {row.min()}")
+    row.setflags(write=False)
+    return row
