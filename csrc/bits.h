@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #define PHX_INLINE static inline __attribute__((always_inline))
+#define PHX_RARELY(condition) __builtin_expect((condition) != 0, 0)
 
 PHX_INLINE uint32_t phx_ctz(uint64_t word)
 {
@@ -25,7 +26,16 @@ PHX_INLINE uint32_t phx_popcount(uint64_t word)
 /* The lowest `count` bits, all when there are no more than that. */
 PHX_INLINE uint64_t phx_low(uint32_t count)
 {
-    return ((UINT64_C(1) << (count & 63)) - 1) | (UINT64_C(0) - (uint64_t)(count > 63));
+    return count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
+}
+
+/* The lowest 2^order bits, order 0..6. */
+PHX_INLINE uint64_t phx_low_power(uint32_t order)
+{
+    static const uint64_t low[] = {UINT64_C(0x1),        UINT64_C(0x3),    UINT64_C(0xf),
+                                   UINT64_C(0xff),       UINT64_C(0xffff), UINT64_C(0xffffffff),
+                                   ~UINT64_C(0)};
+    return low[order];
 }
 
 PHX_INLINE int phx_bit(const uint64_t *words, uint32_t at)

@@ -24,8 +24,8 @@ PHX_INLINE uint32_t phx_buddy_top(const phx_space *space, uint32_t first, uint32
     for (; size + 1 < tree->shape_count; ++size) {
         const phx_shape *kind = &tree->shape[size];
         const uint32_t width = 1u << kind->order;
-        const uint32_t child = ((first >> kind->child_shift) & ~(width - 1)) ^ width;
-        const uint64_t run = phx_low(width) << (child & 63);
+        const uint32_t child = ((first >> kind->child_shift) & (0 - width)) ^ width;
+        const uint64_t run = phx_low_power(kind->order) << (child & 63);
         if ((space->whole[kind->level - 1][child >> 6] & run) != run) {
             break;
         }
@@ -38,9 +38,9 @@ PHX_INLINE uint64_t phx_buddy_runs(const phx_space *space, uint32_t shape, uint3
 {
     const phx_tree *tree = space->tree;
     const phx_shape *kind = &tree->shape[shape];
-    const uint32_t fanout = 1u << (kind->vertex_shift - kind->child_shift);
-    const uint32_t child = leaf >> kind->child_shift & ~(fanout - 1);
-    const uint64_t full = phx_low(fanout);
+    const uint32_t fanout_shift = (uint32_t)kind->vertex_shift - kind->child_shift;
+    const uint32_t child = leaf >> kind->vertex_shift << fanout_shift;
+    const uint64_t full = phx_low_power(fanout_shift);
     const uint64_t mask = space->whole[kind->level - 1][child >> 6] >> (child & 63) & full;
     return mask == full ? 0 : phx_runs_of(mask, kind->order);
 }
@@ -55,49 +55,46 @@ PHX_INLINE int phx_buddy_is_only(const phx_space *space, uint32_t leaf, uint32_t
     return (runs & (runs - 1)) == 0;
 }
 
-/* Bitmaps and counts for a block that changes hands. */
-PHX_INLINE void phx_buddy_mark(phx_space *space, uint32_t first, uint32_t size, int on)
+/* Bits of one level for a block that covers 2^order of its vertices. */
+PHX_INLINE void phx_buddy_fill(uint64_t *words, uint32_t at, uint32_t order, int on)
 {
-    const phx_tree *tree = space->tree;
-    const uint32_t count = 1u << size;
-    uint64_t *word = &space->whole[0][first >> 6];
-    uint64_t mask = phx_low(count) << (first & 63);
-    for (uint32_t left = (count + 63) >> 6; left > 0; --left, ++word) {
-        *word = on ? *word | mask : *word & ~mask;
-    }
-    for (uint32_t level = 1; level < tree->depth; ++level) { /* the top level is an index */
-        const uint32_t shift = tree->leaves_shift[level];
-        const uint32_t at = first >> shift;
-        const uint32_t covered = count >> shift; /* none of a level above the block */
-        mask = ((UINT64_C(1) << (covered & 63)) - 1) << (at & 63);
-        word = &space->whole[level][at >> 6];
-        *word = on ? *word | mask : *word & ~mask;
-        for (uint32_t left = covered >> 6; left > 0; --left) {
-            *word++ = on ? ~UINT64_C(0) : 0;
-        }
-    }
-    for (uint32_t level = 2; level <= tree->depth; ++level) {
-        const uint32_t shift = tree->leaves_shift[level];
-        uint32_t *counts = &space->free_count[level][first >> shift];
-        *counts = on ? *counts + count : *counts - count;
-        for (uint32_t left = count >> shift; left > 1; --left) { /* each whole, or none of it */
-            counts[0] = counts[left - 1] = on ? 1u << shift : 0;
+    const uint64_t mask = phx_low_power(order < 6 ? order : 6) << (at & 63);
+    uint64_t *word = words + (at >> 6);
+    *word = on ? *word | mask : *word & ~mask;
+    if (order > 6) {
+        for (const uint64_t *end = word + (1u << (order - 6)); ++word < end;) {
+            *word = on ? *word | mask : *word & ~mask;
         }
     }
 }
 
-/* The vertices above a block that turn whole, or stop being whole, with the maximal block of shape
- * `top` that it is a part of. */
-static inline void phx_buddy_mark_above(phx_space *space, uint32_t first, uint32_t size,
-                                        uint32_t top, int on)
+/* Bitmaps and counts for a block that changes hands. The levels it covers come first in both
+ * loops; the bits of the top level are an index, and not touched here. */
+PHX_INLINE void phx_buddy_mark(phx_space *space, uint32_t first, uint32_t size, int on)
 {
-    const phx_tree *tree = space->tree;
-    for (uint32_t level = 1; level < tree->depth && tree->leaves_shift[level] <= top; ++level) {
-        if (tree->leaves_shift[level] > size) {
-            phx_bits_fill(space->whole[level], first >> tree->leaves_shift[level], 1, on);
+    const uint8_t *shift = space->tree->leaves_shift;
+    const uint32_t depth = space->tree->depth;
+    const uint32_t count = 1u << size;
+    phx_buddy_fill(space->whole[0], first, size, on);
+    for (uint32_t level = 1; level < depth && shift[level] <= size; ++level) {
+        phx_buddy_fill(space->whole[level], first >> shift[level], size - shift[level], on);
+    }
+    uint32_t level = 2;
+    for (; level <= depth && shift[level] < size; ++level) {
+        uint32_t *counts = &space->free_count[level][first >> shift[level]];
+        for (uint32_t at = 0; at < count >> shift[level]; ++at) {
+            counts[at] += on ? 1u << shift[level] : 0 - (1u << shift[level]);
         }
     }
+    for (; level <= depth; ++level) {
+        space->free_count[level][first >> shift[level]] += on ? count : 0 - count;
+    }
 }
+
+/* space.c: what a block smaller than its maximal block changes besides. Merging says which shapes
+ * have no block any more. */
+void phx_buddy_split(phx_space *space, uint32_t first, uint32_t size, uint32_t top);
+uint64_t phx_buddy_merge(phx_space *space, uint32_t first, uint32_t size, uint32_t top);
 
 /* Lowest maximal block of a shape whose index is not empty; *only = no other in its vertex. */
 PHX_INLINE uint32_t phx_buddy_first(const phx_space *space, uint32_t shape, int *only)
@@ -115,14 +112,11 @@ PHX_INLINE void phx_buddy_take(phx_space *space, uint32_t first, uint32_t size, 
                                int only)
 {
     const phx_tree *tree = space->tree;
-    uint64_t shapes = *space->shapes;
     phx_buddy_mark(space, first, size, 0);
-    if (size < top) {
+    uint64_t shapes = *space->shapes;
+    if (PHX_RARELY(size < top)) {
         shapes |= phx_low(top) & ~phx_low(size);
-        phx_buddy_mark_above(space, first, size, top, 0);
-        for (uint32_t shape = size; shape < top; ++shape) {
-            phx_set_add(&space->index[shape], first >> tree->shape[shape].vertex_shift);
-        }
+        phx_buddy_split(space, first, size, top);
     }
     if (only) {
         phx_set *set = &space->index[top];
@@ -136,17 +130,10 @@ PHX_INLINE void phx_buddy_take(phx_space *space, uint32_t first, uint32_t size, 
 PHX_INLINE void phx_buddy_give(phx_space *space, uint32_t first, uint32_t size, uint32_t top)
 {
     const phx_tree *tree = space->tree;
-    uint64_t shapes = *space->shapes | (UINT64_C(1) << top);
     phx_buddy_mark(space, first, size, 1);
-    if (size < top) {
-        phx_buddy_mark_above(space, first, size, top, 1);
-        for (uint32_t shape = size; shape < top; ++shape) {
-            if (phx_buddy_runs(space, shape, first) == 0) {
-                phx_set *set = &space->index[shape];
-                phx_set_remove(set, first >> tree->shape[shape].vertex_shift);
-                shapes &= ~((uint64_t)phx_set_empty(set) << shape);
-            }
-        }
+    uint64_t shapes = *space->shapes | (UINT64_C(1) << top);
+    if (PHX_RARELY(size < top)) {
+        shapes &= ~phx_buddy_merge(space, first, size, top);
     }
     phx_set_add(&space->index[top], first >> tree->shape[top].vertex_shift);
     *space->shapes = shapes;

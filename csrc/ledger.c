@@ -160,13 +160,13 @@ PHX_INLINE int release_block(phx_planner *planner, uint32_t first)
     const uint32_t size = phx_ctz(count);
     planner->run_count[first] = 0;
     phx_buddy_give(&planner->space, first, size, phx_buddy_top(&planner->space, first, size));
-    if (phx_spares_stir(planner, first, count)) {
+    if (PHX_RARELY(phx_spares_stir(planner, first, count))) {
         phx_spares_refill(planner, first, count);
     }
     return 1;
 }
 
-static void release_runs(phx_planner *planner, uint32_t head)
+static __attribute__((noinline)) void release_runs(phx_planner *planner, uint32_t head)
 {
     for (uint32_t next = head + 1; next != 0;) {
         const uint32_t first = next - 1;
@@ -183,7 +183,7 @@ static void release_runs(phx_planner *planner, uint32_t head)
 PHX_INLINE void release_slot(phx_planner *planner, uint32_t slot)
 {
     phx_gang_slot *gang = &planner->gangs[slot];
-    if (!release_block(planner, gang->head)) {
+    if (PHX_RARELY(!release_block(planner, gang->head))) {
         release_runs(planner, gang->head);
     }
     const uint16_t generation = (uint16_t)(gang->generation + 1);

@@ -115,25 +115,26 @@ PHX_INLINE int64_t result_of(const phx_tree *tree, uint32_t slot, uint32_t first
                      ((uint64_t)many << 47));
 }
 
-/* The start of a maximal block of shape `top` becomes a new gang. */
+/* One run of available leaves becomes a new gang. */
+static int64_t commit_run(phx_planner *planner, const phx_request *request, uint32_t first)
+{
+    const uint32_t slot = phx_slot_take(planner, request, request->level, first);
+    phx_own(planner, first, request->held, slot);
+    phx_space_take(&planner->space, first, request->held);
+    planner->run_count[first] = request->held;
+    return result_of(planner->tree, slot, first, request->level, 0);
+}
+
+/* The start of a maximal block of shape `top` of a buddy tree does. */
 PHX_INLINE int64_t commit_block(phx_planner *planner, const phx_request *request, uint32_t top)
 {
     phx_space *space = &planner->space;
-    uint32_t first;
-    uint32_t slot;
-    if (planner->tree->buddy && request->held == 1u << request->shape) {
-        int only;
-        first = phx_buddy_first(space, top, &only);
-        slot = phx_slot_take(planner, request, request->level, first);
-        phx_own_block(planner, first, request->held, slot + 1);
-        phx_buddy_take(space, first, request->shape, top, only);
-    } else {
-        first = phx_block_first(space, top);
-        slot = phx_slot_take(planner, request, request->level, first);
-        phx_own(planner, first, request->held, slot);
-        phx_space_take(space, first, request->held);
-    }
+    int only;
+    const uint32_t first = phx_buddy_first(space, top, &only);
+    const uint32_t slot = phx_slot_take(planner, request, request->level, first);
+    phx_own_block(planner, first, request->held, slot + 1);
     planner->run_count[first] = request->held;
+    phx_buddy_take(space, first, request->shape, top, only);
     return result_of(planner->tree, slot, first, request->level, 0);
 }
 
@@ -269,7 +270,11 @@ int64_t phx_place(phx_planner *planner, const phx_request *request)
     if (request->quick && request->pieces == 1) {
         const uint64_t fit = *planner->space.shapes & request->shapes;
         if (fit != 0) {
-            return commit_block(planner, request, phx_ctz(fit));
+            if (planner->tree->buddy && request->held == 1u << request->shape) {
+                return commit_block(planner, request, phx_ctz(fit));
+            }
+            return commit_run(planner, request,
+                              phx_block_first(&planner->space, phx_ctz(fit)));
         }
         if (planner->count->alignment == PHX_BUDDY) {
             return -(int64_t)PHX_MISFIT;

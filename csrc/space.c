@@ -182,6 +182,40 @@ void phx_space_give(phx_space *space, uint32_t first, uint32_t count)
     change(space, first, count, 1);
 }
 
+/* The vertices above a block that turn whole, or stop being whole, with the maximal block of shape
+ * `top` that it is a part of. */
+static void mark_above(phx_space *space, uint32_t first, uint32_t size, uint32_t top, int on)
+{
+    const phx_tree *tree = space->tree;
+    for (uint32_t level = 1; level < tree->depth && tree->leaves_shift[level] <= top; ++level) {
+        if (tree->leaves_shift[level] > size) {
+            phx_bits_fill(space->whole[level], first >> tree->leaves_shift[level], 1, on);
+        }
+    }
+}
+
+void phx_buddy_split(phx_space *space, uint32_t first, uint32_t size, uint32_t top)
+{
+    mark_above(space, first, size, top, 0);
+    for (uint32_t shape = size; shape < top; ++shape) {
+        phx_set_add(&space->index[shape], first >> space->tree->shape[shape].vertex_shift);
+    }
+}
+
+uint64_t phx_buddy_merge(phx_space *space, uint32_t first, uint32_t size, uint32_t top)
+{
+    uint64_t emptied = 0;
+    mark_above(space, first, size, top, 1);
+    for (uint32_t shape = size; shape < top; ++shape) {
+        if (phx_buddy_runs(space, shape, first) == 0) {
+            phx_set *set = &space->index[shape];
+            phx_set_remove(set, first >> space->tree->shape[shape].vertex_shift);
+            emptied |= (uint64_t)phx_set_empty(set) << shape;
+        }
+    }
+    return emptied;
+}
+
 static int count_is_right(const phx_space *space, uint32_t level, uint32_t vertex)
 {
     const phx_tree *tree = space->tree;
