@@ -36,13 +36,9 @@ LEAVES_MAX: int = lib.PHX_LEAVES_MAX
 
 RUN = np.dtype([("first", "<u4"), ("count", "<u4")])
 MOVE = np.dtype([("rank", "<u4"), ("from", "<u4"), ("to", "<u4"), ("count", "<u4")])
-_RECORD_FIELDS = ("level", "domains", "best", "ranks", "available", "leaves") + (
-    "owned",
-    "spare",
-    "quarantined",
-    "down",
-    "suspect",
-    "cordoned",
+_RECORD_FIELDS = (
+    *("level", "domains", "best", "ranks", "available", "leaves"),
+    *("owned", "spare", "quarantined", "down", "suspect", "cordoned"),
 )
 RECORD = np.dtype([(field, "<u4") for field in _RECORD_FIELDS])
 
@@ -243,6 +239,14 @@ def states_of(core: Any, leaves: Words) -> Words:
     """State words of any leaves; O(leaves), whatever lies between them."""
     state = lib.phx_leaf_state
     return np.array([state(core, leaf) for leaf in leaves.tolist()], np.uint32)
+
+
+def run_states(core: Any, runs: bytes) -> tuple[Words, Words]:
+    """Leaves of runs, and their state words; one call a run."""
+    rows = np.frombuffer(runs, RUN).tolist()
+    leaves = [np.arange(first, first + count) for first, count in rows]
+    states = [leaf_states(core, first, count) for first, count in rows]
+    return np.concatenate(leaves).astype(np.uint32), np.concatenate(states)
 
 
 def health_change(core: Any, change: int, leaves: Words, subject: str) -> Words:

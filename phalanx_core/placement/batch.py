@@ -60,7 +60,7 @@ class Batch(State):
         >>> levels.tolist(), leaves[offsets[1] : offsets[2]].tolist()
         ([1, 1, -1], [4, 5, 6])
         """
-        with self._turn:
+        with self._inside:
             shape = self._shape(gang)
             sizes = _sizes(ranks, gang)
             count = sizes.size
@@ -124,7 +124,7 @@ class Batch(State):
         InvalidRequest
             If they are no integers.
         """
-        with self._turn:
+        with self._inside:
             given = _handles(handles)
             slots = given & _SLOTS
             marks = self._marks()

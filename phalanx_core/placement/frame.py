@@ -103,6 +103,8 @@ class Frame:
         limits = None if gang.limits is None else self.limits(gang.limits)
         compiled = (self, native.request(core, fields, repr(gang)), limits)
         object.__setattr__(gang, "_compiled", compiled)
+        if limits is None:
+            object.__setattr__(gang, "_plain", compiled[:2])
         return compiled
 
     def levels(self, gang: Gang) -> tuple[int, int | None, int | None]:

@@ -66,7 +66,7 @@ class Gang:
     Gang(16, group=8, within='pod')
     """
 
-    __slots__ = ("_compiled", *_FIELDS)
+    __slots__ = ("_compiled", "_plain", *_FIELDS)
 
     ranks: int
     group: int
@@ -76,8 +76,10 @@ class Gang:
     aim: str
     limits: Mapping[str | int, IntArray] | None
     rule: str
-    # (frame, request, limits) of the planner that used this gang last.
+    # (frame, request, limits) of the planner that used this gang last; of a gang
+    # without limits the first two again, which is all that the hot path looks at.
     _compiled: tuple[Any, Any, Any]
+    _plain: tuple[Any, Any]
 
     def __init__(
         self,
@@ -101,6 +103,7 @@ class Gang:
         put(self, "limits", None if limits is None else copied(limits))
         put(self, "rule", _word("rule", rule, RULES))
         put(self, "_compiled", (None, None, None))
+        put(self, "_plain", (None, None))
         if self.ranks % self.group:
             raise InvalidRequest(
                 f"ranks {self.ranks}: not a multiple of group {self.group}"

@@ -54,7 +54,7 @@ class HealthChanges(State):
         return self._change("uncordon", lib.PHX_UNCORDON, leaves)
 
     def _change(self, name: str, change: int, leaves: object) -> list[Job | Handle]:
-        with self._turn:
+        with self._inside:
             positions = self._frame.positions(leaves, name)
             owners = native.health_change(self._core, change, positions, name)
             slots = dict.fromkeys(owners[owners != NONE].tolist())
@@ -70,7 +70,7 @@ class HealthChanges(State):
         InvalidRequest
             If a leaf does not exist, is listed twice or is not in quarantine.
         """
-        with self._turn:
+        with self._inside:
             positions = self._frame.positions(leaves, "release_quarantine")
             fence = self._fenced_leaves()
             for at in positions.tolist():
@@ -100,7 +100,7 @@ class HealthChanges(State):
         >>> planner.owner(0).kind.value, planner.fenced("a"), planner.owner(0).kind.value
         ('quarantine', array([0], dtype=int32), 'free')
         """
-        with self._turn:
+        with self._inside:
             key = job if isinstance(job, Handle) else checked_job(job)
             fence = self._fenced_leaves()
             taken = sorted(at for at, owner in fence.items() if owner == key)
@@ -113,9 +113,9 @@ class HealthChanges(State):
 
     def broken(self) -> list[Job]:
         """Jobs with a rank on a down leaf, in order of :meth:`jobs`."""
-        with self._turn:
+        with self._inside:
             hit = {slot for slot in self._hit if self._down_of(slot).size}
             if not hit:
                 return []
             jobs = self._jobs.items()
-            return [job for job, entry in jobs if entry[0] & SLOT in hit]
+            return [job for job, entry in jobs if entry._packed & SLOT in hit]

@@ -22,9 +22,11 @@ from phalanx_core.placement.repairs import Repairs
 from phalanx_core.placement.results import (
     FIRST_SHIFT,
     LEVEL_SHIFT,
+    LIMITED,
     MANY,
     SLOT,
     Placement,
+    placed,
     positions_of,
 )
 from phalanx_core.placement.snapshot import Snapshots
@@ -125,30 +127,39 @@ class Planner(Repairs, HealthChanges, Batch, Queries, Snapshots):
         -----
         O(levels) for one block, O(hosts) at worst.
         """
-        if not self._enter(False):
-            raise in_use()
+        try:
+            self._turn.pop()
+        except IndexError:
+            raise in_use() from None
         try:
             kind = type(job)
             if (kind is not str and kind is not int) or job in self._jobs:
                 self._check_new(job)
             if type(gang) is not Gang:
                 raise InvalidRequest(f"gang {gang!r}: a Gang")
-            compiled = gang._compiled
-            if compiled[0] is not self._frame:
-                compiled = self._frame.compile(gang, self._core)
-            if compiled[2] is not None or limits is not None or not apply:
+            frame, request = gang._plain
+            if frame is not self._frame or limits is not None or not apply:
                 return self._place_limited(job, gang, limits, apply)
-            packed: int = _place(self._core, compiled[1])
+            packed: int = _place(self._core, request)
             if packed < 0:
-                return self._refused(packed, gang, compiled[1], ffi.NULL)
-            runs = None
+                return self._refused(packed, gang, request, ffi.NULL)
+            placement = Placement()
+            placement._packed = packed
+            placement.gang = gang
+            placement._frame = frame
+            slot = packed & SLOT
             if packed >= MANY:
-                runs = native.gang_runs(self._core, packed & SLOT)
-            self._names[packed & SLOT] = job
-            self._jobs[job] = (packed, gang, None, runs)
-            return Placement(packed, gang, self._frame, runs)
+                placement._runs = native.gang_runs(self._core, slot)
+            else:
+                placement._runs = None
+            self._jobs[job] = placement
+            if slot < len(self._names):
+                self._names[slot] = job
+            else:
+                self._set_name(slot, job)
+            return placement
         finally:
-            self._leave()
+            self._turn.append(None)
 
     def fits(self, gang: Gang, limits: Limits | None = None) -> Placement | Misfit:
         """Where a gang would go now; changes nothing.
@@ -159,7 +170,7 @@ class Planner(Repairs, HealthChanges, Batch, Queries, Snapshots):
         >>> bool(planner.fits(Gang(8))), bool(planner.fits(Gang(8, within="host")))
         (True, False)
         """
-        with self._turn:
+        with self._inside:
             return self._place_limited(None, gang, limits, False)
 
     def _place_limited(
@@ -179,7 +190,7 @@ class Planner(Repairs, HealthChanges, Batch, Queries, Snapshots):
         level = self._frame.level_of(first, last)
         many = last - first + 1 != gang.ranks
         packed = first << FIRST_SHIFT | level << LEVEL_SHIFT | (MANY if many else 0)
-        return Placement(packed, gang, self._frame, runs if many else None)
+        return placed(packed, gang, self._frame, runs if many else None)
 
     def _compiled(self, gang: Gang) -> tuple[Frame, Any, VertexLimits | None]:
         compiled = gang._compiled if isinstance(gang, Gang) else (None,)
@@ -197,9 +208,13 @@ class Planner(Repairs, HealthChanges, Batch, Queries, Snapshots):
     ) -> Placement:
         slot = packed & SLOT
         runs = native.gang_runs(self._core, slot) if packed & MANY else None
-        self._names[slot] = job
-        self._jobs[job] = (packed, gang, bound, runs)
-        return Placement(packed, gang, self._frame, runs)
+        placement = placed(packed, gang, self._frame, runs)
+        if bound is not None:
+            placement._packed |= LIMITED
+            placement._limits = bound
+        self._set_name(slot, job)
+        self._jobs[job] = placement
+        return placement
 
     def _check_new(self, job: object) -> None:
         if isinstance(job, Handle):
@@ -232,7 +247,7 @@ class Planner(Repairs, HealthChanges, Batch, Queries, Snapshots):
         >>> planner.adopt("a", Gang(2), [5, 4]).leaves
         array([5, 4], dtype=int32)
         """
-        with self._turn:
+        with self._inside:
             self._check_new(job)
             _, request, bound = self._compiled(gang)
             subject = f"adopt({job!r})"
@@ -270,20 +285,23 @@ class Planner(Repairs, HealthChanges, Batch, Queries, Snapshots):
         UnknownJob
             If the planner holds no such job.
         """
-        if not self._enter(False):
-            raise in_use()
+        try:
+            self._turn.pop()
+        except IndexError:
+            raise in_use() from None
         try:
             kind = type(job)
             if (kind is not str and kind is not int) or job not in self._jobs:
                 self._find(job)
-            if kind is Handle:
-                raise InvalidRequest(f"{job!r}: release_many takes handles")
-            slot = self._jobs[job][0] & SLOT
+                if kind is Handle:
+                    raise InvalidRequest(f"{job!r}: release_many takes handles")
+            slot = self._jobs[job]._packed & SLOT
             if slot in self._hit:
                 self._fence_down(slot, job)
             status: int = _release(self._core, slot)
             if status:
                 raise native.failure(status, f"release({job!r})")
-            del self._jobs[job], self._names[slot]
+            del self._jobs[job]
+            self._names[slot] = None
         finally:
-            self._leave()
+            self._turn.append(None)

@@ -43,7 +43,7 @@ class Queries(State):
 
     def jobs(self) -> list[Job]:
         """Keys of all jobs, in the order they came."""
-        with self._turn:
+        with self._inside:
             return list(self._jobs)
 
     def __contains__(self, job: object) -> bool:
@@ -63,10 +63,8 @@ class Queries(State):
         UnknownJob
             If the planner holds no such job.
         """
-        with self._turn:
-            entry = self._find(job)
-            packed, runs = self._layout(entry)
-            return Placement(packed, entry[1], self._frame, runs)
+        with self._inside:
+            return self._layout(self._find(job))
 
     def gang(self, job: Job) -> Gang:
         """The gang of a job as it was placed.
@@ -76,8 +74,8 @@ class Queries(State):
         UnknownJob
             If the planner holds no such job.
         """
-        with self._turn:
-            return self._find(job)[1]
+        with self._inside:
+            return self._find(job).gang
 
     def owner(self, leaf: int | str) -> Owner:
         """Who holds a leaf, and its health.
@@ -95,7 +93,7 @@ class Queries(State):
         >>> planner.owner(0).job, planner.owner(1).available
         ('a', True)
         """
-        with self._turn:
+        with self._inside:
             position = int(self._frame.positions((leaf,), "owner")[0])
             state = int(lib.phx_leaf_state(self._core, position))
             kind = state & 3
@@ -127,7 +125,7 @@ class Queries(State):
         >>> planner.free_leaves(), planner.free_leaves("host")
         (5, array([1, 4], dtype=int32))
         """
-        with self._turn:
+        with self._inside:
             if level is None:
                 return int(lib.phx_free_leaves(self._core, 0, native.ffi.NULL))
             index = self._frame.topology.level_index(level)
@@ -153,7 +151,7 @@ class Queries(State):
         >>> planner.largest_block("host").leaves
         (6, 7)
         """
-        with self._turn:
+        with self._inside:
             index = self._frame.topology.level_index(level)
             run = lib.phx_largest_block(self._core, index)
             if run.first == NONE or not run.count:
@@ -163,7 +161,7 @@ class Queries(State):
 
     def spares(self) -> IntArray:
         """Domains of the spares' size level that are spares now: int32 ids."""
-        with self._turn:
+        with self._inside:
             if self._frame.spares_levels is None:
                 return np.empty(0, np.int32)
             states = native.leaf_states(self._core, 0, self._frame.leaf_count)
@@ -175,7 +173,7 @@ class Queries(State):
 
     def quarantined(self) -> dict[Job | Handle, IntArray]:
         """Job to the leaves taken from it that are in quarantine: int32, by address."""
-        with self._turn:
+        with self._inside:
             found: dict[Job | Handle, list[int]] = {}
             for at, job in sorted(self._fenced_leaves().items()):
                 found.setdefault(job, []).append(at)

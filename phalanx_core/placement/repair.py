@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,16 +10,25 @@ import numpy as np
 from phalanx_core.native import MOVE
 from phalanx_core.placement.keys import Handle, Job
 from phalanx_core.placement.misfit import Misfit, plural
-from phalanx_core.placement.results import by_host, positions_of, spans
+from phalanx_core.placement.results import Placement, by_host, spans
 
 if TYPE_CHECKING:
     from phalanx_core.placement.frame import Frame
     from phalanx_core.placement.gang import Gang
-    from phalanx_core.placement.limits import IntArray
+    from phalanx_core.placement.limits import IntArray, VertexLimits
 
 # phx_repair in front, its moves behind.
 HEAD_SIZE = 32
 _DEAD, _BEFORE, _AFTER, _SPARES = 2, 4, 5, 6
+
+
+@dataclass(slots=True)
+class Rest:
+    """What most repairs do not have: leaves given as failed, ranks left over."""
+
+    failed: bytes
+    unresolved: IntArray
+    reason: str = ""
 
 
 class Repair:
@@ -28,10 +38,8 @@ class Repair:
 
     Attributes
     ----------
-    job, gang
+    job
         Whom it repairs.
-    reason
-        Why ranks were left unresolved, else "".
 
     Examples
     --------
@@ -43,33 +51,32 @@ class Repair:
     ([[2, 2, 4], [3, 3, 5]], [0, 1, 4, 5])
     """
 
-    __slots__ = (
-        "_before",
-        "_failed",
-        "_frame",
-        "_reply",
-        "_unresolved",
-        "gang",
-        "job",
-        "reason",
-    )
+    __slots__ = ("_before", "_packed", "_reply", "_rest", "job")
 
-    def __init__(
-        self,
-        job: Job | Handle,
-        gang: Gang,
-        frame: Frame,
-        reply: bytes,
-        before: tuple[int, bytes | None],
-    ) -> None:
-        self.job = job
-        self.gang = gang
-        self._frame = frame
-        self._reply = reply
-        self._before = before
-        self._failed = b""
-        self._unresolved: IntArray | None = None
-        self.reason = ""
+    # No __init__: the hot path fills the slots in place, at half the cost of a call.
+    job: Job | Handle
+    _packed: int  # slot and flags, as in the planner's table
+    _reply: bytes  # phx_repair and its moves
+    _before: Placement
+    _rest: Rest | None
+
+    @property
+    def gang(self) -> Gang:
+        """What the job asked for."""
+        return self._before.gang
+
+    @property
+    def reason(self) -> str:
+        """Why ranks were left unresolved, else ""."""
+        return "" if self._rest is None else self._rest.reason
+
+    @property
+    def _frame(self) -> Frame:
+        return self._before._frame
+
+    @property
+    def _limits(self) -> VertexLimits:
+        return self._before._limits
 
     def _head(self, field: int) -> int:
         return int.from_bytes(self._reply[4 * field : 4 * field + 4], "little")
@@ -89,7 +96,7 @@ class Repair:
         An unresolved rank is still on the leaf it lost.
         """
         moves = expanded(core_moves(self._reply))
-        positions = positions_of(self._before[0], self.gang.ranks, self._before[1])
+        positions = self._before._positions()
         positions[moves[:, 0]] = moves[:, 2]
         return self._frame.leaf_ids(positions)
 
@@ -121,9 +128,9 @@ class Repair:
     @property
     def unresolved(self) -> IntArray:
         """Ranks left without a healthy leaf (``partial=True``): int32."""
-        if self._unresolved is None:
+        if self._rest is None:
             return np.empty(0, np.int32)
-        return self._unresolved.copy()
+        return self._rest.unresolved.copy()
 
     def by_host(self) -> dict[str, list[tuple[int, str]]]:
         """Host name to its (rank, leaf name) pairs once applied."""
@@ -158,8 +165,8 @@ class Repair:
             )
         if self.spares_used:
             text += f", {plural(self.spares_used, 'spare')} used"
-        if self._unresolved is not None and self._unresolved.size:
-            text += f"; ranks {spans(self._unresolved)} unresolved: {self.reason}"
+        if self.reason:
+            text += f"; ranks {spans(self.unresolved)} unresolved: {self.reason}"
         return text
 
     def __repr__(self) -> str:

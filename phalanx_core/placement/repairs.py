@@ -17,12 +17,13 @@ from phalanx_core.placement.repair import (
     HEAD_SIZE,
     DrainPlan,
     Repair,
+    Rest,
     core_moves,
     expanded,
 )
-from phalanx_core.placement.results import SLOT, positions_of
+from phalanx_core.placement.results import LIMITED, MOVED, SLOT, Placement, placed
 from phalanx_core.placement.shortfall import shortfall
-from phalanx_core.placement.state import MOVED, MOVES_COPIED, Entry, State, in_use
+from phalanx_core.placement.state import MOVES_COPIED, MOVES_QUICK, Entry, State, in_use
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,8 +47,8 @@ class Repairs(State):
         self,
         job: Job,
         failed: object = _NO_LEAVES,
-        *,
         partial: bool = False,
+        widen: bool = False,
         limits: Limits | None = None,
         apply: bool = True,
     ) -> Repair | Misfit:
@@ -65,6 +66,8 @@ class Repairs(State):
             down; they are marked down with the repair.
         partial
             Repair what can be repaired, and name the rest in ``unresolved``.
+        widen
+            Not available yet: must be False.
         limits
             As for :meth:`place`, in the stead of those the job was placed with, for
             this repair. They bind what it adds.
@@ -93,24 +96,24 @@ class Repairs(State):
         >>> plan.moves.tolist(), planner.apply(plan), planner.placement("a").leaves
         ([[1, 1, 3]], None, array([0, 3, 2], dtype=int32))
         """
-        if not self._enter(False):
-            raise in_use()
+        try:
+            self._turn.pop()
+        except IndexError:
+            raise in_use() from None
         try:
             kind = type(job)
             entry = self._jobs.get(job) if kind is str or kind is int else None
             if (
                 entry is None
-                or entry[0] >= MOVED
-                or entry[2] is not None
+                or entry._packed >= MOVED
                 or failed is not _NO_LEAVES
                 or partial
+                or widen
                 or limits is not None
                 or not apply
-                or entry[1].ranks > self._room
             ):
-                return self._replan_checked(job, failed, partial, limits, apply)
-            packed, gang, _, runs = entry
-            slot = packed & SLOT
+                return self._replan_checked(job, failed, partial, widen, limits, apply)
+            slot = entry._packed & SLOT
             status: int = _replan(
                 self._core,
                 slot,
@@ -119,31 +122,46 @@ class Repairs(State):
                 _NULL,
                 _APPLY,
                 self._moves,
-                self._room,
+                MOVES_QUICK,
                 self._repair,
             )
             if status:
-                return self._unrepaired(status, job, entry, b"", _NULL, 0)
+                return self._replan_checked(job, failed, partial, widen, limits, apply)
+            repair = Repair()
+            repair.job = job
+            repair._packed = slot | MOVED
+            repair._before = entry  # type: ignore[assignment]
+            repair._rest = None
             reply = self._reply[:_COPIED]
-            moves = self._repair.moves
+            # One byte tells the moves, since the call had room for no more.
+            moves = reply[0]
             if moves:
                 if moves > MOVES_COPIED:
                     reply = self._whole_reply()
-                self._jobs[job] = (slot | MOVED, gang, None, None)
-                self._taken.append((job, reply))
-            return Repair(job, gang, self._frame, reply, (packed, runs))
+                self._jobs[job] = repair
+                self._taken.append(repair)
+            repair._reply = reply
+            return repair
         finally:
-            self._leave()
+            self._turn.append(None)
 
     def _whole_reply(self) -> bytes:
         return bytes(self._reply[: HEAD_SIZE + _MOVE_SIZE * self._repair.moves])
 
     def _replan_checked(
-        self, job: Job, failed: object, partial: bool, limits: Any, apply: bool
+        self,
+        job: Job,
+        failed: object,
+        partial: bool,
+        widen: bool,
+        limits: Any,
+        apply: bool,
     ) -> Repair | Misfit:
+        if widen:
+            raise InvalidRequest("widen=True: repairs of whole slices do not exist yet")
         entry = self._find(job)
         positions = self._lost_leaves(job, entry, failed)
-        bound = entry[2]
+        bound = entry._limits if entry._packed & LIMITED else None
         if limits is not None:
             bound = self._frame.limits(copied(limits))
         pointer = _NULL if bound is None else bound.pointer
@@ -157,7 +175,7 @@ class Repairs(State):
         if not positions.size:
             return positions
         states = native.states_of(self._core, positions)
-        slot = entry[0] & SLOT
+        slot = entry._packed & SLOT
         mine = ((states & 3) == lib.PHX_JOB) & (states >> 8 == slot)
         if not mine.all():
             leaf = int(self._frame.leaf_ids(positions[~mine])[0])
@@ -168,14 +186,11 @@ class Repairs(State):
         self, core: Any, job: Job | Handle, failed: Any, limits: Any, flags: int
     ) -> Repair | Misfit:
         """Replan with every option, on this planner's core or a copy of it."""
-        entry = self._find(job)
-        before = self._layout(entry)
-        gang = entry[1]
-        if gang.ranks > self._room:
-            self._make_room(gang.ranks)
+        before = self._layout(self._find(job))
+        slot = before._packed & SLOT
+        if before.gang.ranks > self._room:
+            self._make_room(before.gang.ranks)
         runs = as_runs(failed)
-        slot = entry[0] & SLOT
-        lost = self._lost_ranks(core, before, gang, failed, flags)
         status = _replan(
             core,
             slot,
@@ -188,91 +203,79 @@ class Repairs(State):
             self._repair,
         )
         if status:
-            return self._unrepaired(status, job, entry, lost, limits, flags)
-        repair = Repair(job, gang, self._frame, self._whole_reply(), before)
-        repair._failed = runs
-        self._tell_unresolved(repair, lost)
+            if status != MISFIT:
+                raise native.failure(status, f"replan({job!r})")
+            lost = self._lost_ranks(core, before, failed, flags)
+            return self._unrepaired(core, job, before, lost, limits)
+        repair = Repair()
+        repair.job, repair._before, repair._rest = job, before, None
+        repair._packed = slot | MOVED
+        repair._reply = self._whole_reply()
+        unresolved = np.empty(0, np.int32)
+        if self._repair.unresolved:
+            moved = expanded(core_moves(repair._reply))[:, 0]
+            lost = self._lost_ranks(core, before, failed, flags)
+            unresolved = np.setdiff1d(lost, moved).astype(np.int32)
+        if runs or unresolved.size:
+            repair._rest = Rest(runs, unresolved)
+            if unresolved.size:
+                repair._rest.reason = self._shortfall(core, job, before, unresolved)
         if flags & _APPLY and core is self._core:
-            self._note_repair(repair)
+            self._note_repair(repair, before)
         return repair
 
     def _lost_ranks(
-        self,
-        core: Any,
-        before: tuple[int, bytes | None],
-        gang: Gang,
-        failed: Any,
-        flags: int,
+        self, core: Any, before: Placement, failed: Any, flags: int
     ) -> NDArray[np.int64]:
-        """Ranks that need another leaf, before anything moves."""
-        positions = positions_of(before[0], gang.ranks, before[1]).astype(np.uint32)
+        """Ranks whose leaf is lost; their leaves tell it after a repair as well."""
+        positions = before._positions().astype(np.uint32)
         states = native.states_of(core, positions)
         lost = (states >> 2) & 3 == lib.PHX_DOWN
         if flags & _CORDONED:
             lost |= (states >> 4) & 1 == 1
         return np.flatnonzero(lost | np.isin(positions, failed))
 
-    def _tell_unresolved(self, repair: Repair, lost: NDArray[np.int64]) -> None:
-        if self._repair.unresolved:
-            moved = expanded(core_moves(repair._reply))[:, 0]
-            left = np.setdiff1d(lost, moved)
-            repair._unresolved = left.astype(np.int32)
-            repair.reason = self._shortfall(
-                repair.job, repair.gang, repair._before, left
-            )
-
-    def _note_repair(self, repair: Repair) -> None:
-        """Tables after moves were made: the word is stale, leaves are fenced."""
-        job = repair.job
+    def _note_repair(self, repair: Repair, entry: Entry) -> None:
+        """Tables after moves were made: the job's entry, and leaves to fence."""
+        job, slot = repair.job, entry._packed & SLOT
         if core_moves(repair._reply):
-            self._taken.append((job, repair._reply))
-        if isinstance(job, Handle):
-            return
-        packed, gang, bound, _ = self._jobs[job]
-        slot = packed & SLOT
-        if core_moves(repair._reply):
-            self._jobs[job] = (slot | MOVED, gang, bound, None)
-        if repair._failed:
+            self._taken.append(repair)
+            if not isinstance(job, Handle):
+                flags = MOVED | (entry._packed & LIMITED)
+                moved = placed(slot | flags, entry.gang, self._frame, None)
+                if flags & LIMITED:
+                    moved._limits = entry._limits
+                self._jobs[job] = moved
+        if repair._rest is not None and repair._rest.failed:
             self._hit[slot] = None
 
     def _unrepaired(
         self,
-        status: int,
+        core: Any,
         job: Job | Handle,
-        entry: Entry,
-        lost: Any,
+        before: Placement,
+        lost: NDArray[np.int64],
         limits: Any,
-        flags: int,
     ) -> Misfit:
-        if status != MISFIT:
-            raise native.failure(status, f"replan({job!r})")
         proven = bool(self._repair.proven)
-        before = self._layout(entry)
-        gang = entry[1]
-        if isinstance(lost, bytes):
-            lost = self._lost_ranks(self._core, before, gang, (), flags)
+        gang = before.gang
         unit = Gang(gang.group, gang.group, gang.group_level, gang.within)
-        _, request, _ = self._frame.compile(unit, self._core)
-        _, records = native.explain(self._core, request, limits)
-        reason = self._shortfall(job, gang, before, lost)
+        _, request, _ = self._frame.compile(unit, core)
+        _, records = native.explain(core, request, limits)
         return Misfit(
             MisfitCode.REPLACEMENT,
             gang,
             self._frame,
             records,
-            reason=reason,
+            reason=self._shortfall(core, job, before, lost),
             proven=proven,
         )
 
     def _shortfall(
-        self,
-        job: Job | Handle,
-        gang: Gang,
-        before: tuple[int, bytes | None],
-        lost: NDArray[np.int64],
+        self, core: Any, job: Job | Handle, before: Placement, lost: NDArray[Any]
     ) -> str:
-        positions = positions_of(before[0], gang.ranks, before[1])
-        told = shortfall(self._frame, self._core, gang, positions, lost)
+        positions = before._positions()
+        told = shortfall(self._frame, core, before.gang, positions, lost)
         return f"job {job!r}: {told}"
 
     def apply(self, plan: Repair | DrainPlan) -> None:
@@ -290,12 +293,12 @@ class Repairs(State):
         InvalidRequest
             If it is no plan, or a plan of another topology.
         """
-        with self._turn:
+        with self._inside:
             if isinstance(plan, DrainPlan):
                 self._apply_drain(plan)
             elif isinstance(plan, Repair):
                 self._commit(self._core, plan)
-                self._note_repair(plan)
+                self._note_repair(plan, self._find(plan.job))
             else:
                 raise InvalidRequest(f"plan {plan!r}: a Repair or a DrainPlan")
 
@@ -310,12 +313,13 @@ class Repairs(State):
             entry = self._find(plan.job)
         except (UnknownJob, OwnershipError):
             raise StalePlan(f"{subject}: the job is gone") from None
-        if entry[1].ranks != plan.gang.ranks:
+        if entry.gang.ranks != plan.gang.ranks:
             raise StalePlan(f"{subject}: the job is another one by now")
-        moves, failed = core_moves(plan._reply), plan._failed
+        moves = core_moves(plan._reply)
+        failed = b"" if plan._rest is None else plan._rest.failed
         status = lib.phx_apply(
             core,
-            entry[0] & SLOT,
+            entry._packed & SLOT,
             ffi.from_buffer("phx_move[]", moves) if moves else _NULL,
             len(moves) // _MOVE_SIZE,
             ffi.from_buffer("phx_run[]", failed) if failed else _NULL,
@@ -352,7 +356,7 @@ class Repairs(State):
         >>> {job: len(done.moves) for job, done in planner.drain([0, 1]).items()}
         {'a': 2}
         """
-        with self._turn:
+        with self._inside:
             positions = self._frame.positions(leaves, "drain")
             core = self._core if apply else native.clone(self._core)
             owners = native.health_change(core, lib.PHX_CORDON, positions, "drain")
@@ -360,7 +364,8 @@ class Repairs(State):
             none = np.empty(0, np.uint32)
             for slot in dict.fromkeys(owners[owners != native.NONE].tolist()):
                 job = self._name(slot)
-                bound = self._find(job)[2]
+                entry = self._find(job)
+                bound = entry._limits if entry._packed & LIMITED else None
                 pointer = _NULL if bound is None else bound.pointer
                 flags = _CORDONED | _APPLY
                 plan[job] = self._replan_slot(core, job, none, pointer, flags)
@@ -375,7 +380,7 @@ class Repairs(State):
             for repair in repairs:
                 self._commit(core, repair)
         for repair in repairs:
-            self._note_repair(repair)
+            self._note_repair(repair, self._find(repair.job))
 
 
 def as_runs(positions: NDArray[np.uint32]) -> bytes:

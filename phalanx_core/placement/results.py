@@ -15,13 +15,17 @@ from phalanx_core.placement.keys import Handle, Job
 if TYPE_CHECKING:
     from phalanx_core.placement.frame import Frame
     from phalanx_core.placement.gang import Gang
-    from phalanx_core.placement.limits import IntArray
+    from phalanx_core.placement.limits import IntArray, VertexLimits
 
 # Fields of the word that phx_place returns.
 SLOT = (1 << 21) - 1
 FIRST_SHIFT = 21
 LEVEL_SHIFT = 42
 MANY = 1 << 47
+# Ours, in the words of a planner's table: a repair moved the gang, so that only the core
+# knows its leaves; it was placed under limits.
+MOVED = 1 << 48
+LIMITED = 1 << 49
 
 
 class OwnerKind(StrEnum):
@@ -122,15 +126,14 @@ class Placement:
     3 ranks in host-0 (host): leaves 0-2
     """
 
-    __slots__ = ("_frame", "_packed", "_runs", "gang")
+    __slots__ = ("_frame", "_limits", "_packed", "_runs", "gang")
 
-    def __init__(
-        self, packed: int, gang: Gang, frame: Frame, runs: bytes | None
-    ) -> None:
-        self._packed = packed
-        self.gang = gang
-        self._frame = frame
-        self._runs = runs
+    # No __init__: the hot path fills the slots in place, at half the cost of a call.
+    _packed: int
+    gang: Gang
+    _frame: Frame
+    _runs: bytes | None
+    _limits: VertexLimits  # only where LIMITED is set
 
     @property
     def leaves(self) -> IntArray:
@@ -193,6 +196,16 @@ class Placement:
             f"Placement(ranks={self.gang.ranks}, level={self.level_name!r}, "
             f"leaves={spans(self.leaves)!r})"
         )
+
+
+def placed(packed: int, gang: Gang, frame: Frame, runs: bytes | None) -> Placement:
+    """A placement from the core's word and, where it says so, copied runs."""
+    placement = Placement()
+    placement._packed = packed
+    placement.gang = gang
+    placement._frame = frame
+    placement._runs = runs
+    return placement
 
 
 def blocks_of(frame: Frame, positions: IntArray) -> tuple[Block, ...]:

@@ -22,9 +22,9 @@ from phalanx_core.placement.frame import Frame
 from phalanx_core.placement.gang import Gang
 from phalanx_core.placement.keys import Handle, checked_job
 from phalanx_core.placement.limits import IntArray, VertexLimits
-from phalanx_core.placement.results import SLOT
+from phalanx_core.placement.results import LIMITED, MOVED, SLOT, placed
 from phalanx_core.placement.spares import Spares
-from phalanx_core.placement.state import MOVED, State
+from phalanx_core.placement.state import State
 from phalanx_core.topology import Topology
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Snapshots(State):
         >>> bool(planner.clone().place("what if", Gang(4))), planner.jobs()
         (True, [])
         """
-        with self._turn:
+        with self._inside:
             other = object.__new__(type(self))
             self._copy_to(other)
             return other
@@ -69,7 +69,7 @@ class Snapshots(State):
         >>> Planner.load(topology, planner.save()).jobs()
         ['a']
         """
-        with self._turn:
+        with self._inside:
             core = native.save(self._core)
             text = json.dumps(self._tables(), sort_keys=True, separators=(",", ":"))
         tables = text.encode("ascii")
@@ -79,10 +79,10 @@ class Snapshots(State):
     def _tables(self) -> dict[str, Any]:
         frame = self._frame
         jobs = []
-        for job, (packed, gang, bound, _) in self._jobs.items():
-            row: list[Any] = [job, packed & SLOT, _gang_fields(gang)]
-            if bound is not None:
-                row.append(_packed_rows(bound.given))
+        for job, entry in self._jobs.items():
+            row: list[Any] = [job, entry._packed & SLOT, _gang_fields(entry.gang)]
+            if entry._packed & LIMITED:
+                row.append(_packed_rows(entry._limits.given))
             jobs.append(row)
         fence = sorted(self._fenced_leaves().items())
         return {
@@ -133,19 +133,24 @@ class Snapshots(State):
     def _read(self, tables: dict[str, Any]) -> None:
         for job, slot, fields, *rows in tables["jobs"]:
             key, gang = checked_job(job), _gang(fields)
-            _, _, bound = self._frame.compile(gang, self._core)
+            self._frame.compile(gang, self._core)
+            entry = placed(slot | MOVED, gang, self._frame, None)
             if rows:
                 given = {int(level): row for level, row in _rows(rows[0]).items()}
-                bound = VertexLimits(self._frame, given)
-            self._jobs[key] = (slot | MOVED, gang, bound, None)
-            self._names[slot] = key
+                entry._limits = VertexLimits(self._frame, given)
+                entry._packed |= LIMITED
+            self._jobs[key] = entry
+            if not 0 <= slot < self._frame.leaf_count:
+                raise SaveError(f"save: job {key!r} has slot {slot}")
+            self._set_name(slot, key)
         for at, anonymous, who in tables["fence"]:
             self._fence[at] = Handle(who) if anonymous else checked_job(who)
         states = native.leaf_states(self._core, 0, self._frame.leaf_count)
         held = states & 3 == lib.PHX_JOB
         down = held & ((states >> 2) & 3 == lib.PHX_DOWN)
         self._hit = dict.fromkeys((states[down] >> 8).tolist())
-        slots = set((states[held] >> 8).tolist()) - set(self._names)
+        slots = set((states[held] >> 8).tolist())
+        slots = {slot for slot in slots if self._named(slot) is None}
         if slots:
             self._anonymous = np.zeros(self._frame.leaf_count, np.uint8)
             self._anonymous[sorted(slots)] = 1
@@ -158,7 +163,7 @@ class Snapshots(State):
         InvariantBroken
             If one does not hold: a bug.
         """
-        with self._turn:
+        with self._inside:
             native.validate(self._core)
             self._check_tables()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -19,37 +18,47 @@ from phalanx_core.native import ffi, lib
 from phalanx_core.placement.gang import Gang
 from phalanx_core.placement.keys import Handle, Job, checked_job
 from phalanx_core.placement.misfit import Misfit, MisfitCode
-from phalanx_core.placement.repair import HEAD_SIZE, core_moves, expanded
-from phalanx_core.placement.results import LEVEL_SHIFT, MANY, SLOT, positions_of
+from phalanx_core.placement.repair import HEAD_SIZE, Repair, core_moves, expanded
+from phalanx_core.placement.results import (
+    LEVEL_SHIFT,
+    LIMITED,
+    MANY,
+    MOVED,
+    SLOT,
+    Placement,
+    placed,
+)
 
 if TYPE_CHECKING:
     from phalanx_core.placement.frame import Frame
-    from phalanx_core.placement.limits import VertexLimits
 
-# The word of phx_place, the gang, its limits, its runs where there are several.
-Entry: TypeAlias = tuple[int, Gang, "VertexLimits | None", bytes | None]
-# Set in an entry's word once a repair moved the gang: only the core knows its leaves.
-MOVED = 1 << 48
-# Moves that the one copy of the hot path takes along.
+# What a job's last change answered is all that the table needs of it.
+Entry: TypeAlias = Placement | Repair
+# Moves that the one copy of the hot path takes along, and those it has room for.
 MOVES_COPIED = 8
+MOVES_QUICK = 255
 
 
-class Turn:
-    """Who is inside a planner: one call at a time, or :class:`ConcurrentUse`."""
+class Inside:
+    """Holds a planner's turn for the length of a method.
 
-    __slots__ = ("enter", "leave")
+    The turn is a list of one entry: popping it is atomic, and a tenth of the price of
+    a lock that is tried. Who finds it empty gets :class:`ConcurrentUse`.
+    """
 
-    def __init__(self) -> None:
-        lock = threading.Lock()
-        self.enter = lock.acquire
-        self.leave = lock.release
+    __slots__ = ("turn",)
+
+    def __init__(self, turn: list[None]) -> None:
+        self.turn = turn
 
     def __enter__(self) -> None:
-        if not self.enter(False):
-            raise in_use()
+        try:
+            self.turn.pop()
+        except IndexError:
+            raise in_use() from None
 
     def __exit__(self, *_: object) -> None:
-        self.leave()
+        self.turn.append(None)
 
 
 def in_use() -> ConcurrentUse:
@@ -72,12 +81,11 @@ class State:
         "__weakref__",
         "_anonymous",
         "_core",
-        "_enter",
         "_fence",
         "_frame",
         "_hit",
+        "_inside",
         "_jobs",
-        "_leave",
         "_moves",
         "_names",
         "_repair",
@@ -96,18 +104,18 @@ class State:
         self._frame = frame
         self._core = core
         self.warnings = []
-        self._turn = Turn()
-        self._enter = self._turn.enter
-        self._leave = self._turn.leave
+        self._turn: list[None] = [None]
+        self._inside = Inside(self._turn)
         self._jobs: dict[Job, Entry] = {}
-        self._names: dict[int, Job] = {}
+        # By slot; slots are given out from 0, so the list is dense.
+        self._names: list[Job | None] = []
         # Slots that may hold a down leaf; a dict, for its order.
         self._hit: dict[int, None] = {}
-        # Leaves that entered quarantine, as an answer's moves or as positions.
-        self._taken: list[tuple[Job | Handle, Any]] = []
+        # Leaves that entered quarantine, as a repair's moves or as positions.
+        self._taken: list[Repair | tuple[Job | Handle, NDArray[np.uint32]]] = []
         self._fence: dict[int, Job | Handle] = {}
         self._anonymous: NDArray[np.uint8] | None = None
-        self._make_room(4 * MOVES_COPIED)
+        self._make_room(MOVES_QUICK)
 
     def _make_room(self, moves: int) -> None:
         """Buffers of phx_replan: its answer and its moves side by side."""
@@ -138,35 +146,43 @@ class State:
     def _find_handle(self, handle: Handle) -> Entry:
         slot = int(handle) & 0xFFFFFFFF
         current = lib.phx_handle(self._core, slot) if handle >= 0 else -1
-        if int(handle) != current or slot in self._names:
+        if int(handle) != current or self._named(slot) is not None:
             raise OwnershipError(f"{handle!r}: released before, or never placed")
         gang = Gang(int(lib.phx_gang_ranks(self._core, slot)))
-        return (slot | MOVED, gang, None, None)
+        return placed(slot | MOVED, gang, self._frame, None)
+
+    def _named(self, slot: int) -> Job | None:
+        return self._names[slot] if slot < len(self._names) else None
 
     def _name(self, slot: int) -> Job | Handle:
         """Who holds a slot."""
-        name = self._names.get(slot)
+        name = self._named(slot)
         return Handle(lib.phx_handle(self._core, slot)) if name is None else name
 
-    def _layout(self, entry: Entry) -> tuple[int, bytes | None]:
-        """Word and runs of a gang as it lies now."""
-        packed = entry[0]
-        if packed < MOVED:
-            return packed, entry[3]
+    def _set_name(self, slot: int, job: Job) -> None:
+        missing = slot + 1 - len(self._names)
+        if missing > 0:
+            self._names.extend([None] * missing)
+        self._names[slot] = job
+
+    def _layout(self, entry: Entry) -> Placement:
+        """Where a gang is now."""
+        packed = entry._packed
+        if isinstance(entry, Placement) and not packed & MOVED:
+            return entry
         slot = packed & SLOT
         level = int(lib.phx_gang_level(self._core, slot))
-        return slot | level << LEVEL_SHIFT | MANY, native.gang_runs(self._core, slot)
-
-    def _held(self, slot: int) -> NDArray[np.uint32]:
-        """Positions that a slot holds, those beyond its ranks included."""
+        word = slot | level << LEVEL_SHIFT | MANY | (packed & LIMITED)
         runs = native.gang_runs(self._core, slot)
-        count = int(np.frombuffer(runs, native.RUN)["count"].sum())
-        return positions_of(0, count, runs).astype(np.uint32)
+        now = placed(word, entry.gang, self._frame, runs)
+        if packed & LIMITED:
+            now._limits = entry._limits
+        return now
 
     def _down_of(self, slot: int) -> NDArray[np.uint32]:
-        """Positions that a slot holds and that are down, in rank order."""
-        held = self._held(slot)
-        states = native.states_of(self._core, held)
+        """Positions that a slot holds, beyond its ranks too, and that are down."""
+        runs = native.gang_runs(self._core, slot)
+        held, states = native.run_states(self._core, runs)
         down: NDArray[np.uint32] = held[(states >> 2) & 3 == lib.PHX_DOWN]
         return down
 
@@ -179,9 +195,12 @@ class State:
 
     def _fenced_leaves(self) -> dict[int, Job | Handle]:
         """Position of each quarantined leaf to whom it was taken from."""
-        for owner, what in self._taken:
-            left = expanded(core_moves(what))[:, 1] if isinstance(what, bytes) else what
-            self._fence.update(dict.fromkeys(left.tolist(), owner))
+        for taken in self._taken:
+            if isinstance(taken, Repair):
+                owner, left = taken.job, expanded(core_moves(taken._reply))[:, 1]
+                self._fence.update(dict.fromkeys(left.tolist(), owner))
+            else:
+                self._fence.update(dict.fromkeys(taken[1].tolist(), taken[0]))
         self._taken.clear()
         return self._fence
 
@@ -194,7 +213,7 @@ class State:
         other._start(self._frame, native.clone(self._core))
         other.warnings = list(self.warnings)
         other._jobs = dict(self._jobs)
-        other._names = dict(self._names)
+        other._names = list(self._names)
         other._hit = dict(self._hit)
         other._fence = dict(self._fenced_leaves())
         if self._anonymous is not None:
@@ -204,18 +223,17 @@ class State:
         states = native.leaf_states(self._core, 0, self._frame.leaf_count)
         kinds = states & 3
         slots = set((states[kinds == lib.PHX_JOB] >> 8).tolist())
-        for job, (packed, gang, _, _) in self._jobs.items():
-            slot = packed & SLOT
+        for job, entry in self._jobs.items():
+            slot, wanted = entry._packed & SLOT, entry.gang.ranks
             ranks = int(lib.phx_gang_ranks(self._core, slot))
-            if ranks != gang.ranks or self._names.get(slot) != job:
+            if ranks != wanted or self._named(slot) != job:
                 raise InvariantBroken(
-                    "P1",
-                    f"job {job!r} of {gang.ranks} ranks has slot {slot} of {ranks}",
+                    "P1", f"job {job!r} of {wanted} ranks has slot {slot} of {ranks}"
                 )
         marked: list[int] = []
         if self._anonymous is not None:
             marked = np.flatnonzero(self._anonymous).tolist()
-        named = list(self._names)
+        named = [at for at, job in enumerate(self._names) if job is not None]
         if sorted(slots) != sorted(named + marked) or len(named) != len(self._jobs):
             raise InvariantBroken("P2", "slots of the core and of the tables differ")
         quarantined = set(np.flatnonzero(kinds == lib.PHX_QUARANTINE).tolist())
