@@ -67,3 +67,19 @@ def broken_blocks(
         if first % size or run != list(range(first, first + count)):
             return [f"ranks from {at} are not an aligned block of {size}"]
     return []
+
+
+def broken_held(
+    tree: SlowTree,
+    needs: Needs,
+    leaves: Sequence[int],
+    taken: Sequence[int],
+    pieces: int,
+) -> list[str]:
+    """Whether what a gang holds is not the aligned blocks around its ranks."""
+    size = held(needs.ranks) // pieces
+    blocks = {tree.position[leaf] // size for leaf in taken}
+    if len(taken) != held(needs.ranks) or len(blocks) != pieces:
+        return [f"{len(taken)} leaves held in {len(blocks)} blocks, not {pieces}"]
+    outside = [leaf for leaf in leaves if leaf not in taken]
+    return [f"ranks on leaves {outside} it does not hold"] if outside else []

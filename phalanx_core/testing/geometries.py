@@ -180,4 +180,10 @@ GEOMETRIES: tuple[Geometry, ...] = (
     Geometry("holes", _with_holes(), SpareShape("rack", "host")),
     Geometry("chains", nested_topology(_THREE, [[[3]], [[1, 2], [4]], [[2], [2]]])),
     Geometry("buddy", Topology.from_spec("rack:2 host:4 gpu:2"), None, "buddy"),
+    Geometry(
+        "unions",
+        Topology.from_spec("pod:2 rack:2 host:2 gpu:2"),
+        SpareShape("pod", "host"),
+        "buddy",
+    ),
 )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from phalanx_core.testing.counting import GangLike, LimitTable
+from phalanx_core.testing.repair_rules import broken_repair
 from phalanx_core.testing.repairing import Wound
 from phalanx_core.testing.slow_planner import SlowPlanner
 from phalanx_core.testing.slow_state import JobKey
@@ -13,6 +15,17 @@ from phalanx_core.testing.slow_state import JobKey
 
 class Difference(AssertionError):
     """A planner's answer that the slow twin does not allow."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepairCase:
+    """What a repair was asked for."""
+
+    job: JobKey
+    failed: Sequence[int] = ()
+    limits: LimitTable | None = None
+    partial: bool = False
+    cordoned: bool = False
 
 
 def compare(planner: Any, twin: SlowPlanner) -> list[str]:
@@ -127,8 +140,16 @@ class Pair:
         self._expect(twin.check_placement(gang, leaves, limits), about)
         self._expect(self._bad_level(gang, result.level, best, leaves), about)
         if apply:
-            twin.commit_place(job, gang, leaves, limits=limits)
+            held = leaves if not twin.buddy else self._held(job)
+            self._expect(twin.check_held(gang, leaves, held), about)
+            twin.commit_place(job, gang, leaves, held, limits)
         return "placed"
+
+    def _held(self, job: JobKey) -> list[int]:
+        """Leaves that the planner's ledger gives to a job."""
+        owner = self.planner.owner
+        leaves = self.twin.tree.leaves
+        return [v for v in leaves if owner(v).kind == "job" and owner(v).job == job]
 
     def _bad_level(
         self, gang: GangLike, level: int, best: int | None, leaves: list[int]
@@ -161,37 +182,64 @@ class Pair:
         later
             Make a plan first, see that it changes nothing, then apply it.
         """
-        twin = self.twin
-        wound = twin.wound(job, failed, limits)
-        unlimited = not wound.needs.limits
-        units = len(wound.units())
-        exists = twin.repair_exists(job, failed, limits)
-        most = units
-        if not exists and unlimited:
-            most = twin.max_repairable(job, failed, limits)
         result = self.planner.replan(
             job, failed=failed, limits=limits, partial=partial, apply=not later
         )
-        about = f"replan {job!r} failed {failed} limits {limits}: {result!r}"
+        case = RepairCase(job, failed, limits, partial)
+        outcome = self._judge(case, result)
+        if later and result:
+            self.check()
+            self.planner.apply(result)
+        self._commit(case, result)
+        return outcome
+
+    def drain(self, leaves: Sequence[int], later: bool = False) -> list[str]:
+        """Cordon leaves and move jobs off them; each job's outcome as of a repair."""
+        plan = self.planner.drain(leaves, apply=not later)
+        if later:
+            self.check()
+            self.planner.apply(plan)
+        if list(plan) != self.twin.cordon(leaves):
+            raise Difference(f"drain {leaves}: jobs {list(plan)} in another order")
+        outcomes = []
+        for job, result in plan.items():
+            case = RepairCase(job, cordoned=True)
+            outcomes.append(self._judge(case, result))
+            self._commit(case, result)
+        return outcomes
+
+    def _judge(self, case: RepairCase, result: Any) -> str:
+        """Whether the twin, still unchanged, allows an answer of Replan."""
+        twin, about = self.twin, f"{case}: {result!r}"
+        asked = (case.job, case.failed, case.limits, case.cordoned)
+        wound = twin.wound(*asked)
+        unlimited = not wound.needs.limits
+        most = units = len(wound.units())
+        exists = twin.repair_exists(*asked)
+        if not exists and unlimited:
+            most = twin.max_repairable(*asked)
         if not result:
             if exists or not result.proven:
                 raise Difference(f"{about}; a repair exists: {exists}")
-            if partial and unlimited and most:
+            if case.partial and unlimited and most:
                 raise Difference(f"{about}; {most} groups can be repaired")
             return str(result.code.name)
-        self._expect(twin.check_repair(job, result, failed, limits, partial), about)
+        broken = broken_repair(wound, result, twin.spare_vertices(), case.partial)
+        self._expect(broken, about)
         mended = self._mended(wound, result, about)
         if (exists and mended != units) or (unlimited and mended != most):
             raise Difference(f"{about}; {most} of {units} groups can be repaired")
-        if later:
-            self.check()
-            self.planner.apply(result)
-        twin.commit_repair(job, result, failed)
-        if result.leaves.tolist() != twin.jobs[job].leaves:
-            raise Difference(f"{about}; leaves should be {twin.jobs[job].leaves}")
         if not units:
             return "whole"
         return "repaired" if mended == units else "partial"
+
+    def _commit(self, case: RepairCase, result: Any) -> None:
+        if not result:
+            return
+        self.twin.commit_repair(case.job, result, case.failed)
+        expected = self.twin.jobs[case.job].leaves
+        if result.leaves.tolist() != expected:
+            raise Difference(f"{case}: {result!r}; leaves should be {expected}")
 
     def _mended(self, wound: Wound, repair: Any, about: str) -> int:
         """Broken groups that a repair mends; the others' ranks must be told."""

@@ -91,6 +91,15 @@ class SlowPlanner(SlowState):
             broken = buddy.broken_blocks(self.tree, needs, leaves, self._pieces(needs))
         return broken
 
+    def check_held(
+        self, gang: GangLike, leaves: Sequence[int], held: Sequence[int]
+    ) -> list[str]:
+        """Rules that the leaves a gang holds break beyond its ranks' own."""
+        if not self.buddy:
+            return [] if sorted(held) == sorted(leaves) else [f"holds leaves {held}"]
+        needs = self.needs(gang)
+        return buddy.broken_held(self.tree, needs, leaves, held, self._pieces(needs))
+
     def misfit_code(self, gang: GangLike, limits: LimitTable | None = None) -> str:
         """Name of the code that a refusal must carry now."""
         needs = self.needs(gang, limits)

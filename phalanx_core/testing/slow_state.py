@@ -176,7 +176,7 @@ class SlowState:
             The call's limits, kept for the job's repairs.
         """
         ranked = [int(leaf) for leaf in leaves]
-        taken = ranked if held is None else [int(leaf) for leaf in held]
+        taken = list(ranked) if held is None else [int(leaf) for leaf in held]
         if held is None and self.buddy:
             taken = buddy.block_leaves(self.tree, self.needs(gang), ranked)
         self.jobs[job] = SlowJob(gang, ranked, taken, limits)

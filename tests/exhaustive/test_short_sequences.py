@@ -75,8 +75,8 @@ def _successors(pair: Pair) -> Iterator[Pair]:
         yield after
 
 
-@pytest.mark.parametrize("spares", [False, True])
-def test_all_sequences_of_six_operations(spares: bool) -> None:
+@pytest.mark.parametrize(("spares", "states"), [(False, 2232), (True, 953)])
+def test_all_sequences_of_five_operations(spares: bool, states: int) -> None:
     """No sequence of operations parts the planner from its twin.
 
     Sequences that reach the same saved bytes go on as one.
@@ -89,7 +89,7 @@ def test_all_sequences_of_six_operations(spares: bool) -> None:
     )
     frontier = [start]
     seen = {start.planner.save()}
-    for _ in range(6):
+    for _ in range(5):
         reached = []
         for pair in frontier:
             for after in _successors(pair):
@@ -98,4 +98,4 @@ def test_all_sequences_of_six_operations(spares: bool) -> None:
                     seen.add(saved)
                     reached.append(after)
         frontier = reached
-    assert len(seen) > 1000
+    assert len(seen) == states

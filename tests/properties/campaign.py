@@ -8,16 +8,21 @@ an outcome was met too rarely to say that it was tested.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
+from functools import partial
 from random import Random
+from typing import NamedTuple
 
-from phalanx_core.testing import GEOMETRIES, Difference
+from phalanx_core.testing import GEOMETRIES
 from tests.properties.walk import Walk
 
-# Least share of the operations of one geometry, summed over all of them.
+# Least count of an outcome over all geometries, as a share of one's operations.
 FLOOR_SHARE = 0.01
 FLOORS = (
     "TOO_LARGE",
@@ -32,34 +37,60 @@ FLOORS = (
 )
 
 
+class Report(NamedTuple):
+    """What the walk over one geometry met."""
+
+    name: str
+    outcomes: Counter[str]
+    seconds: float
+    difference: str | None
+
+
+def walk_over(name: str, operations: int, seed: int) -> Report:
+    """Walk over one geometry; its seed does not depend on the others."""
+    geometry = next(one for one in GEOMETRIES if one.name == name)
+    started = time.perf_counter()
+    walk = Walk(geometry, Random(f"{seed}/{name}"))
+    difference = None
+    try:
+        walk.run(operations, check_every=16)
+    except Exception as error:  # a crash is a difference as well
+        difference = f"{type(error).__name__}: {error}"
+    return Report(name, walk.outcomes, time.perf_counter() - started, difference)
+
+
 def campaign(
-    operations: int, seed: int, say: Callable[[str], object] = print
+    operations: int, seed: int, say: Callable[[str], object], processes: int = 1
 ) -> list[str]:
     """Walk over every geometry; what went wrong, empty = nothing."""
+    names = [geometry.name for geometry in GEOMETRIES]
+    walk = partial(walk_over, operations=operations, seed=seed)
     wrong: list[str] = []
     totals: Counter[str] = Counter()
-    for geometry in GEOMETRIES:
-        started = time.perf_counter()
-        walk = Walk(geometry, Random(f"{seed}/{geometry.name}"))
-        try:
-            walk.run(operations, check_every=8)
-        except Difference as difference:
-            wrong.append(f"{geometry.name}: {difference}")
-        done = walk.outcomes.total()
-        spent = time.perf_counter() - started
-        kinds = Counter[str]()
-        for outcome, count in walk.outcomes.items():
-            kinds[outcome.rpartition(" ")[2]] += count
-        totals += kinds
-        counts = " ".join(f"{kind}={kinds[kind]}" for kind in FLOORS)
-        say(f"{geometry.name:10} {done:7} operations {spent:6.1f} s  {counts}")
+    with ProcessPoolExecutor(processes) if processes > 1 else nullcontext() as pool:
+        for report in (pool.map if pool else map)(walk, names):
+            kinds = _kinds(report)
+            totals += kinds
+            counts = " ".join(f"{kind}={kinds[kind]}" for kind in FLOORS)
+            done = report.outcomes.total()
+            say(f"{report.name:10}{done:8} in {report.seconds:5.1f} s  {counts}")
+            if report.difference is not None:
+                wrong.append(f"{report.name} after {done}: {report.difference}")
     floor = max(1, int(operations * FLOOR_SHARE))
     for kind in FLOORS:
-        met = totals[kind] >= floor
-        say(f"{kind:12} {totals[kind]:8}  floor {floor}{'' if met else '  MISSED'}")
-        if not met:
+        missed = totals[kind] < floor
+        say(f"{kind:12}{totals[kind]:9}  floor {floor}{'  MISSED' if missed else ''}")
+        if missed:
             wrong.append(f"{kind}: met {totals[kind]} times, floor {floor}")
     return wrong
+
+
+def _kinds(report: Report) -> Counter[str]:
+    """Outcomes by their last word, whichever operation they came from."""
+    kinds: Counter[str] = Counter()
+    for outcome, count in report.outcomes.items():
+        kinds[outcome.rpartition(" ")[2]] += count
+    return kinds
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -67,8 +98,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="planner against its slow twin")
     parser.add_argument("--operations", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     given = parser.parse_args(arguments)
-    wrong = campaign(given.operations, given.seed, lambda line: _say(line))
+    wrong = campaign(given.operations, given.seed, _say, given.processes)
     for line in wrong:
         _say(f"DIFFERENCE {line}")
     _say(f"seed {given.seed}: {'no difference' if not wrong else 'FAILED'}")

@@ -68,8 +68,9 @@ def random_buddy_gang(rng: Random, topology: Topology) -> Gang:
 def random_limits(rng: Random, topology: Topology, most: int = 4) -> Limits:
     """Limits of one or two levels, zeros among them."""
     limits: Limits = {}
+    levels = [at for at, _ in enumerate(topology.levels) if topology.domain_count(at)]
     for _ in range(rng.choice((1, 1, 2))):
-        level = rng.randint(0, len(topology.levels) - 1)
+        level = rng.choice(levels)
         top = most if level < 2 else 3 * most
         limits[level] = [
             rng.choice((0, rng.randint(1, top), top))

@@ -7,4 +7,4 @@ from tests.properties.campaign import campaign
 
 def test_short_campaign_finds_no_difference(seed: int) -> None:
     """2,000 operations on each geometry: no difference, every outcome met."""
-    assert campaign(2000, seed, lambda line: None) == []
+    assert campaign(2000, seed, print) == []

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from phalanx_core import Gang, Planner
+from phalanx_core import Gang, Planner, Topology
 from phalanx_core.testing import (
     GEOMETRIES,
     Geometry,
@@ -41,7 +41,7 @@ def test_place_equals_enumeration_of_all_placements(seed: int) -> None:
     """It fits, and at this level, exactly when some subset of leaves does."""
     rng = Random(seed)
     met = {True: 0, False: 0}
-    for _ in range(1500):
+    for _ in range(1000):
         pair = _occupied(rng, 9)
         topology = pair.twin.topology
         gang = random_gang(rng, topology, 5)
@@ -57,14 +57,14 @@ def test_place_equals_enumeration_of_all_placements(seed: int) -> None:
             if gang.aim == "near":
                 assert placed.level <= max(best, gang.prefer or 0)
             assert placed.level >= best
-    assert min(met.values()) >= 200
+    assert min(met.values()) >= 150
 
 
 def test_place_equals_counting_on_larger_trees(seed: int) -> None:
     """Feasibility, level, legality and Misfit code agree on trees of up to 24 leaves."""
     rng = Random(seed)
     met: dict[str, int] = {}
-    for _ in range(1500):
+    for _ in range(700):
         pair = _occupied(rng, rng.choice((12, 16, 24)))
         topology = pair.twin.topology
         for job in ("a", "b"):
@@ -74,7 +74,30 @@ def test_place_equals_counting_on_larger_trees(seed: int) -> None:
             met[outcome] = met.get(outcome, 0) + 1
         pair.check()
     assert set(met) == {"placed", "TOO_LARGE", "LIMITED", "CAPACITY", "GROUPS"}
-    assert min(met.values()) >= 30
+    assert min(met.values()) >= 5
+
+
+def test_one_type_of_several_is_planned_alone(seed: int) -> None:
+    """Leaves of another GPU type are never touched, whatever lies between."""
+    rng = Random(seed)
+    placed = 0
+    for _ in range(150):
+        plain = random_topology(rng, 16)
+        rows = [plain.domain_of(level).tolist() for level in plain.levels[1:]]
+        labels = [[None if domain < 0 else domain for domain in row] for row in rows]
+        kinds = [rng.choice(("H100", "A100")) for _ in range(plain.leaf_count)]
+        topology = Topology.from_labels(plain.levels[1:], labels, types=kinds)
+        kind = rng.choice(topology.type_names)
+        pair = Pair(Planner(topology, type=kind), SlowPlanner(topology, type=kind))
+        for job in range(4):
+            limits = random_limits(rng, topology) if rng.random() < 0.3 else None
+            gang = random_gang(rng, topology, 6)
+            placed += pair.place(job, gang, limits) == "placed"
+        pair.fail(pair.twin.tree.leaves[:2])
+        for job in pair.twin.broken():
+            pair.replan(job, partial=True)
+        pair.check()
+    assert placed >= 50
 
 
 def test_choice_rule_never_changes_feasibility(seed: int) -> None:

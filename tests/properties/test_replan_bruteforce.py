@@ -59,13 +59,13 @@ def test_replan_equals_counting_on_random_trees(partial: bool, seed: int) -> Non
     """With and without limits, on trees of up to 16 leaves, three failures a call."""
     rng = Random(seed)
     met: dict[str, int] = {}
-    for _ in range(700):
+    for _ in range(350):
         topology = random_topology(rng, 16)
         pair = Pair(Planner(topology), SlowPlanner(topology))
         _repair_some(rng, pair, partial, met)
-    assert met["REPLACEMENT"] >= 30
-    assert met["repaired"] >= 100
-    assert met.get("partial", 0) >= (30 if partial else 0)
+    assert met["REPLACEMENT"] >= 15
+    assert met["repaired"] >= 50
+    assert met.get("partial", 0) >= (15 if partial else 0)
 
 
 @pytest.mark.parametrize("geometry", EXACT, ids=lambda geometry: geometry.name)

@@ -46,7 +46,7 @@ def test_counts_equal_enumeration_of_placements(seed: int) -> None:
     """Achievable counts find a placement, and its level, exactly where one exists."""
     rng = Random(seed)
     found = 0
-    for _ in range(4000):
+    for _ in range(2000):
         topology = random_topology(rng, 9)
         tree = SlowTree(topology)
         free = {leaf for leaf in tree.leaves if rng.random() < 0.75}
@@ -57,14 +57,14 @@ def test_counts_equal_enumeration_of_placements(seed: int) -> None:
         assert fits(tree, needs, free) == bool(levels)
         assert lowest_level(tree, needs, free) == min(levels, default=None)
         found += bool(levels)
-    assert found > 1000
+    assert found > 500
 
 
 def test_outcomes_equal_enumeration_of_repairs(seed: int) -> None:
     """Fill-or-move counting finds a repair, and the fewest moves, where one exists."""
     rng = Random(seed)
     fewest = {0: 0, 1: 0, 2: 0}
-    while sum(fewest.values()) < 1500:
+    while sum(fewest.values()) < 700:
         topology = random_topology(rng, 8)
         tree = SlowTree(topology)
         gang = _gang(rng, tree.depth, 2)
@@ -85,7 +85,7 @@ def test_outcomes_equal_enumeration_of_repairs(seed: int) -> None:
         if moved:
             assert min(count for count, _ in outcomes) == min(moved)
             fewest[min(moved)] += 1
-    assert min(fewest.values()) >= 20
+    assert min(fewest.values()) >= 8
 
 
 def _groups_moved(

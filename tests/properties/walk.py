@@ -29,6 +29,7 @@ WEIGHTS = {
     "release_quarantine": 8,
     "fenced": 3,
     "replan": 14,
+    "drain": 1,
     "adopt": 2,
     "clone": 1,
     "reload": 1,
@@ -160,6 +161,18 @@ class Walk:
         partial = self.rng.random() < 0.6
         later = self.rng.random() < 0.2
         return self.pair.replan(job, failed, limits, partial, later)
+
+    def _drain(self) -> str:
+        leaves = self._leaves()
+        held = self.pair.twin.jobs.values()
+        if self.buddy and any(len(job.held) != len(job.leaves) for job in held):
+            return "rounded"
+        hit = {self.pair.twin.owner(leaf) for leaf in leaves} - {None}
+        for job in hit:
+            if len(self.pair.twin.wound(job).units()) > 3:
+                return "too many to enumerate"
+        self.pair.drain(leaves, later=self.rng.random() < 0.3)
+        return ""
 
     def _adopt(self) -> str:
         if self.buddy:
