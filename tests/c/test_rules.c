@@ -1,0 +1,251 @@
+/* One case a rule of the core; `test_rules NAME` runs one, `test_rules` all. `make mutants` names the
+ * case that each fault must fail. */
+#include "check.h"
+
+typedef struct fixture {
+    phx_tree *tree;
+    phx_planner *planner;
+} fixture;
+
+static const uint32_t PAPER[4] = {8, 4, 2, 2};
+static const uint32_t WIDE[3] = {2, 64, 2}; /* 128 hosts: a summary row above the index */
+
+static fixture start(uint32_t depth, const uint32_t *fanouts, uint32_t per)
+{
+    fixture made;
+    made.tree = even_tree(depth, fanouts);
+    made.planner = new_planner(made.tree, PHX_EXACT, per, per == PHX_NONE ? PHX_NONE : 1, per != PHX_NONE);
+    return made;
+}
+
+static void finish(fixture *made)
+{
+    CHECK_VALID(made->planner);
+    phx_planner_free(made->planner);
+    phx_tree_free(made->tree);
+}
+
+static uint32_t place(phx_planner *planner, uint32_t ranks, uint32_t group, uint32_t within)
+{
+    const phx_request request = request_of(planner, ranks, group, within);
+    const int64_t placed = phx_place(planner, &request);
+    CHECK(placed >= 0);
+    return slot_of(placed);
+}
+
+static void change(phx_planner *planner, phx_change what, uint32_t first, uint32_t count)
+{
+    for (uint32_t leaf = first; leaf < first + count; ++leaf) {
+        uint32_t owner = 0;
+        CHECK(phx_health_change(planner, what, &leaf, 1, &owner) == PHX_OK);
+    }
+}
+
+/* A block behind the first 64 vertices of a level is found through its summary bit. */
+static void case_far_block_is_found(void)
+{
+    fixture made = start(3, WIDE, PHX_NONE);
+    change(made.planner, PHX_CORDON, 0, 256);
+    change(made.planner, PHX_UNCORDON, 255, 1);
+    const phx_request one = request_of(made.planner, 1, 1, PHX_NONE);
+    const int64_t placed = phx_place(made.planner, &one);
+    CHECK(placed >= 0 && first_of(placed) == 255);
+    finish(&made);
+}
+
+static void case_level_is_the_common_domain(void)
+{
+    fixture made = start(4, PAPER, PHX_NONE);
+    const phx_request pair = request_of(made.planner, 16, 8, PHX_NONE);
+    const int64_t placed = phx_place(made.planner, &pair);
+    CHECK(level_of(placed) == 2);
+    CHECK(phx_gang_level(made.planner, slot_of(placed)) == 2);
+    finish(&made);
+}
+
+/* One dead leaf moves a whole group; the healthy leaves it leaves behind may still run a process. */
+static void case_taken_leaves_are_quarantined(void)
+{
+    fixture made = start(4, PAPER, PHX_NONE);
+    const uint32_t slot = place(made.planner, 8, 8, PHX_NONE);
+    const phx_run failed = {0, 1};
+    phx_move moves[8];
+    phx_repair repair;
+    CHECK(phx_replan(made.planner, slot, &failed, 1, NULL, PHX_REPLAN_APPLY, moves, 8, &repair) ==
+          PHX_OK);
+    CHECK(repair.moved == 8 && repair.dead == 1);
+    change(made.planner, PHX_HEAL, 0, 1);
+    CHECK((phx_leaf_state(made.planner, 0) & 3) == PHX_QUARANTINE);
+    CHECK((phx_leaf_state(made.planner, 7) & 3) == PHX_QUARANTINE);
+    CHECK(phx_free_leaves(made.planner, 0, NULL) == 112);
+    finish(&made);
+}
+
+/* The first pod has lost its spare: a repair inside that pod may not open the other pod's. */
+static void case_spare_of_the_own_domain_only(void)
+{
+    fixture made = start(4, PAPER, 3);
+    change(made.planner, PHX_CORDON, 56, 8);
+    const uint32_t slot = place(made.planner, 48, 8, 3);
+    CHECK(phx_gang_level(made.planner, slot) == 3);
+    const phx_run failed[2] = {{0, 8}, {8, 8}};
+    phx_move moves[8];
+    phx_repair repair;
+    CHECK(phx_replan(made.planner, slot, failed, 2, NULL, 0, moves, 8, &repair) == PHX_MISFIT);
+    CHECK(repair.unresolved == 8);
+    finish(&made);
+}
+
+static void case_release_forgets_the_owner(void)
+{
+    fixture made = start(4, PAPER, PHX_NONE);
+    const uint32_t kept = place(made.planner, 2, 1, PHX_NONE);
+    const uint32_t slot = place(made.planner, 2, 1, PHX_NONE);
+    CHECK(kept != slot && phx_release(made.planner, slot) == PHX_OK);
+    CHECK((phx_leaf_state(made.planner, 2) & 3) == PHX_FREE);
+    finish(&made);
+}
+
+/* Hosts 0 and 1 share a rack, host 2 has none: its stand-in serves no rack constraint. */
+static void case_phantom_serves_nothing(void)
+{
+    const uint32_t counts[4] = {12, 3, 2, 1};
+    const uint32_t first[] = {0, 4, 8, 12, 0, 2, 3, 0, 2};
+    const uint8_t phantom[] = {0, 0, 0, 0, 1, 0};
+    fixture made;
+    CHECK(phx_tree_new(3, counts, first, phantom, &made.tree) == PHX_OK);
+    made.planner = new_planner(made.tree, PHX_EXACT, PHX_NONE, PHX_NONE, 0);
+    const phx_request rack = request_of(made.planner, 4, 1, 2);
+    CHECK(phx_place(made.planner, &rack) >= 0);
+    CHECK(phx_place(made.planner, &rack) >= 0);
+    CHECK(phx_place(made.planner, &rack) == -(int64_t)PHX_MISFIT);
+    const phx_request anywhere = request_of(made.planner, 4, 1, PHX_NONE);
+    const int64_t placed = phx_place(made.planner, &anywhere);
+    CHECK(placed >= 0 && first_of(placed) == 8);
+    finish(&made);
+}
+
+/* Equal unions on an irregular tree: the lower address wins. */
+static void case_ties_go_to_the_lower_address(void)
+{
+    const uint32_t counts[3] = {8, 3, 1};
+    const uint32_t first[] = {0, 3, 6, 8, 0, 3};
+    fixture made;
+    CHECK(phx_tree_new(2, counts, first, NULL, &made.tree) == PHX_OK);
+    made.planner = new_planner(made.tree, PHX_EXACT, PHX_NONE, PHX_NONE, 0);
+    const phx_request three = request_of(made.planner, 3, 1, 1);
+    const int64_t placed = phx_place(made.planner, &three);
+    CHECK(placed >= 0 && first_of(placed) == 0);
+    finish(&made);
+}
+
+static void case_limits_above_hosts_bind(void)
+{
+    fixture made = start(4, PAPER, PHX_NONE);
+    const int32_t rails[4] = {8, 8, 8, 8};
+    const int32_t *limits[PHX_LEVELS_MAX] = {NULL, NULL, rails};
+    const phx_request wide = request_of(made.planner, 32, 8, PHX_NONE);
+    const phx_request wider = request_of(made.planner, 40, 8, PHX_NONE);
+    phx_run runs[8];
+    uint32_t count = 0;
+    CHECK(phx_place_limited(made.planner, &wider, limits, 0, runs, 8, &count) ==
+          -(int64_t)PHX_MISFIT);
+    const int64_t placed = phx_place_limited(made.planner, &wide, limits, 1, runs, 8, &count);
+    CHECK(placed >= 0 && count == 4 && runs[1].first == 32);
+    finish(&made);
+}
+
+/* A group across two hosts of an NVL72-like rack loses one leaf: one rank moves, seven stay. */
+static void case_survivors_stay(void)
+{
+    const uint32_t racks[3] = {4, 6, 2};
+    fixture made = start(3, racks, PHX_NONE);
+    const phx_gang gang = {8, 8, 2, PHX_NONE, PHX_NONE, PHX_NEAR, PHX_SMALLEST};
+    phx_request request;
+    CHECK(phx_request_init(made.planner, &gang, &request) == PHX_OK);
+    const int64_t placed = phx_place(made.planner, &request);
+    const phx_run failed = {1, 1};
+    phx_move moves[8];
+    phx_repair repair;
+    CHECK(phx_replan(made.planner, slot_of(placed), &failed, 1, NULL, 0, moves, 8, &repair) ==
+          PHX_OK);
+    CHECK(repair.moved == 1 && moves[0].rank == 1 && moves[0].to == 8);
+    finish(&made);
+}
+
+/* Two hosts with three free leaves each hold no group of four. */
+static void case_groups_are_whole(void)
+{
+    const uint32_t pair[2] = {4, 2};
+    fixture made = start(2, pair, PHX_NONE);
+    change(made.planner, PHX_FAIL, 3, 2);
+    const phx_request group = request_of(made.planner, 4, 4, PHX_NONE);
+    CHECK(phx_place(made.planner, &group) == -(int64_t)PHX_MISFIT);
+    phx_level_record records[3];
+    uint32_t count = 0;
+    uint32_t code = 0;
+    CHECK(phx_explain(made.planner, &group, NULL, records, 3, &count, &code) == PHX_OK);
+    CHECK(code == PHX_MISFIT_GROUPS);
+    finish(&made);
+}
+
+static void case_spares_are_refilled(void)
+{
+    fixture made = start(4, PAPER, 3);
+    const uint32_t slot = place(made.planner, 56, 8, 3);
+    const phx_run failed = {0, 8};
+    phx_move moves[8];
+    phx_repair repair;
+    CHECK(phx_replan(made.planner, slot, &failed, 1, NULL, PHX_REPLAN_APPLY, moves, 8, &repair) ==
+          PHX_OK);
+    CHECK(repair.spares_used == 1 && phx_planner_short_domains(made.planner) == 1);
+    CHECK(phx_release(made.planner, slot) == PHX_OK);
+    CHECK(phx_planner_short_domains(made.planner) == 0);
+    CHECK((phx_leaf_state(made.planner, 56) & 3) == PHX_SPARE);
+    finish(&made);
+}
+
+static void case_cordoned_leaves_are_not_placed_on(void)
+{
+    fixture made = start(4, PAPER, PHX_NONE);
+    change(made.planner, PHX_CORDON, 0, 120);
+    const phx_request nine = request_of(made.planner, 9, 1, PHX_NONE);
+    CHECK(phx_place(made.planner, &nine) == -(int64_t)PHX_MISFIT);
+    finish(&made);
+}
+
+typedef struct named_case {
+    const char *name;
+    void (*run)(void);
+} named_case;
+
+#define CASE(name)                                                                            \
+    {                                                                                         \
+        #name, case_##name                                                                    \
+    }
+
+int main(int count, char **words)
+{
+    static const named_case cases[] = {CASE(far_block_is_found),
+                                       CASE(level_is_the_common_domain),
+                                       CASE(taken_leaves_are_quarantined),
+                                       CASE(spare_of_the_own_domain_only),
+                                       CASE(release_forgets_the_owner),
+                                       CASE(phantom_serves_nothing),
+                                       CASE(ties_go_to_the_lower_address),
+                                       CASE(limits_above_hosts_bind),
+                                       CASE(survivors_stay),
+                                       CASE(groups_are_whole),
+                                       CASE(spares_are_refilled),
+                                       CASE(cordoned_leaves_are_not_placed_on)};
+    const int all = (int)(sizeof cases / sizeof *cases);
+    int ran = 0;
+    for (int at = 0; at < all; ++at) {
+        if (count < 2 || strcmp(words[1], cases[at].name) == 0) {
+            cases[at].run();
+            ++ran;
+        }
+    }
+    printf("test_rules: %d passed, 0 failed\n", ran);
+    return ran == 0;
+}
