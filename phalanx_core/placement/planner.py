@@ -9,7 +9,7 @@ import numpy as np
 
 from phalanx_core import native
 from phalanx_core.errors import InvalidRequest, OwnershipError
-from phalanx_core.native import MISFIT, ffi, lib
+from phalanx_core.native import LEAVES_MAX, MISFIT, ffi, lib
 from phalanx_core.placement.batch import Batch
 from phalanx_core.placement.frame import Frame
 from phalanx_core.placement.gang import Gang
@@ -31,7 +31,7 @@ from phalanx_core.placement.results import (
 )
 from phalanx_core.placement.snapshot import Snapshots
 from phalanx_core.placement.spares import Spares, shortages
-from phalanx_core.placement.state import in_use
+from phalanx_core.placement.state import in_use, unknown
 from phalanx_core.topology import Topology
 
 _place = lib.phx_place
@@ -135,29 +135,31 @@ class Planner(Repairs, HealthChanges, Batch, Queries, Snapshots):
             kind = type(job)
             if (kind is not str and kind is not int) or job in self._jobs:
                 self._check_new(job)
-            if type(gang) is not Gang:
-                raise InvalidRequest(f"gang {gang!r}: a Gang")
             frame, request = gang._plain
             if frame is not self._frame or limits is not None or not apply:
                 return self._place_limited(job, gang, limits, apply)
             packed: int = _place(self._core, request)
-            if packed < 0:
+            slot = packed & SLOT
+            # Of a refusal, minus a status, these bits are more than any slot.
+            if slot >= LEAVES_MAX:
                 return self._refused(packed, gang, request, ffi.NULL)
             placement = Placement()
             placement._packed = packed
             placement.gang = gang
             placement._frame = frame
-            slot = packed & SLOT
+            placement._runs = None
             if packed >= MANY:
                 placement._runs = native.gang_runs(self._core, slot)
-            else:
-                placement._runs = None
             self._jobs[job] = placement
-            if slot < len(self._names):
+            try:
                 self._names[slot] = job
-            else:
+            except IndexError:
                 self._set_name(slot, job)
             return placement
+        except AttributeError:
+            if isinstance(gang, Gang):
+                raise
+            raise InvalidRequest(f"gang {gang!r}: a Gang") from None
         finally:
             self._turn.append(None)
 
@@ -221,6 +223,11 @@ class Planner(Repairs, HealthChanges, Batch, Queries, Snapshots):
             raise InvalidRequest(f"job {job!r}: a handle is no job's key")
         if checked_job(job) in self._jobs:
             raise InvalidRequest(f"job {job!r}: the planner holds it already")
+
+    def _check_named(self, job: object) -> None:
+        if isinstance(job, Handle):
+            raise InvalidRequest(f"job {job!r}: release_many takes handles")
+        checked_job(job)
 
     def adopt(self, job: Job, gang: Gang, leaves: object) -> Placement:
         """Record a job that runs already on exactly these leaves.
@@ -291,17 +298,17 @@ class Planner(Repairs, HealthChanges, Batch, Queries, Snapshots):
             raise in_use() from None
         try:
             kind = type(job)
-            if (kind is not str and kind is not int) or job not in self._jobs:
-                self._find(job)
-                if kind is Handle:
-                    raise InvalidRequest(f"{job!r}: release_many takes handles")
-            slot = self._jobs[job]._packed & SLOT
+            if kind is not str and kind is not int:
+                self._check_named(job)
+            entry = self._jobs.pop(job, None)
+            if entry is None:
+                raise unknown(job)
+            slot = entry._packed & SLOT
             if slot in self._hit:
                 self._fence_down(slot, job)
             status: int = _release(self._core, slot)
             if status:
                 raise native.failure(status, f"release({job!r})")
-            del self._jobs[job]
             self._names[slot] = None
         finally:
             self._turn.append(None)

@@ -23,7 +23,14 @@ from phalanx_core.placement.repair import (
 )
 from phalanx_core.placement.results import LIMITED, MOVED, SLOT, Placement, placed
 from phalanx_core.placement.shortfall import shortfall
-from phalanx_core.placement.state import MOVES_COPIED, MOVES_QUICK, Entry, State, in_use
+from phalanx_core.placement.state import (
+    MOVES_COPIED,
+    MOVES_QUICK,
+    Entry,
+    State,
+    in_use,
+    unknown,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -102,10 +109,14 @@ class Repairs(State):
             raise in_use() from None
         try:
             kind = type(job)
-            entry = self._jobs.get(job) if kind is str or kind is int else None
+            if kind is not str and kind is not int:
+                return self._replan_checked(job, failed, partial, widen, limits, apply)
+            try:
+                entry = self._jobs[job]
+            except KeyError:
+                raise unknown(job) from None
             if (
-                entry is None
-                or entry._packed >= MOVED
+                entry._packed >= MOVED
                 or failed is not _NO_LEAVES
                 or partial
                 or widen

@@ -68,6 +68,11 @@ def in_use() -> ConcurrentUse:
     )
 
 
+def unknown(job: object) -> UnknownJob:
+    """The error of a job that is not there."""
+    return UnknownJob(f"job {job!r}: the planner holds no such job")
+
+
 class State:
     """The planner's tables. Methods with a leading underscore expect the turn.
 
@@ -140,7 +145,7 @@ class State:
             return self._find_handle(job)
         entry = self._jobs.get(checked_job(job))
         if entry is None:
-            raise UnknownJob(f"job {job!r}: the planner holds no such job")
+            raise unknown(job)
         return entry
 
     def _find_handle(self, handle: Handle) -> Entry:
