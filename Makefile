@@ -21,7 +21,8 @@ demo: $(VENV)/.demo
 		echo "== $$cluster"; \
 		$(VENV)/bin/phalanx topology $$cluster || exit 1; \
 	done
-	$(VENV)/bin/phalanx place examples/clusters/h100-64 examples/jobs.yaml --fail host=h100-17
+	$(VENV)/bin/phalanx place examples/clusters/h100-64 examples/jobs.yaml \
+		--spares superpod:host:1 --fail host=h100-036
 
 test: lint pytest
 	@echo "== C unit tests and the C example"

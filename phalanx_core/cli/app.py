@@ -33,7 +33,9 @@ class EventsInOrder(TyperCommand):
 
 GpusPerHost = Annotated[
     Optional[int],  # noqa: UP045  Typer reads this at run time
-    typer.Option(metavar="N", help="GPUs of Slurm hosts of which no slurm.conf speaks."),
+    typer.Option(
+        metavar="N", help="GPUs of Slurm hosts of which no slurm.conf speaks."
+    ),
 ]
 Labels = Annotated[
     list[str],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from collections.abc import Callable
@@ -43,7 +44,7 @@ def guarded(command: Callable[[], int]) -> int:
         return WRONG_INPUT
     except BrokenPipeError:
         # The reader of a pipe may leave early; Python would complain once more at exit.
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
         return DONE
     except KeyboardInterrupt:
         return INTERRUPTED

@@ -203,9 +203,7 @@ def _load(path: str, text: str) -> Any:
     try:
         yaml: Any = importlib.import_module("yaml")
     except ImportError:
-        raise InvalidRequest(
-            f"{path}: a jobs file needs the package pyyaml"
-        ) from None
+        raise InvalidRequest(f"{path}: a jobs file needs the package pyyaml") from None
     try:
         _check_events(path, yaml, text)
         return yaml.safe_load(text)

@@ -35,6 +35,7 @@ def show_topology(
         screen.text(f"unhealthy  {len(names)} leaves by their source ({shown})")
     screen.text("")
     screen.text(picture(topology, width=screen.width))
+    screen.show()
     return exits.DONE
 
 

@@ -79,8 +79,7 @@ BAD = [
     ("- name: a", "jobs.yaml: job 'a': ranks: must be given"),
     (
         "- {name: a, rank: 1}",
-        f"jobs.yaml: job 'a': rank: no such key; keys are {KEYS}; "
-        "did you mean ranks?",
+        f"jobs.yaml: job 'a': rank: no such key; keys are {KEYS}; did you mean ranks?",
     ),
     (
         "- {name: a, ranks: 0}",

@@ -1,0 +1,90 @@
+"""One character a leaf: who holds it, or why nobody may."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from phalanx_core.cli.results import Change, domain_of
+from phalanx_core.placement import Health, Owner, OwnerKind
+from phalanx_core.topology import Topology
+
+FREE, SPARE, DOWN, SUSPECT, CORDONED, QUARANTINE, MANY = ".sx?-q#"
+ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnoprtuvwyz"
+MEANINGS = {
+    FREE: "free",
+    SPARE: "spare",
+    DOWN: "down",
+    SUSPECT: "suspect",
+    CORDONED: "cordoned",
+    QUARANTINE: "quarantined",
+    MANY: "further jobs",
+}
+
+
+class Letters:
+    """A letter a job, in order of arrival; a job that leaves gives its own back."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, str] = {}
+
+    def give(self, job: str) -> str:
+        """The job's letter, the first free one where it has none yet."""
+        if job not in self._of:
+            taken = self._of.values()
+            free = (letter for letter in ALPHABET if letter not in taken)
+            self._of[job] = next(free, MANY)
+        return self._of[job]
+
+    def drop(self, job: str) -> None:
+        """Forget a job."""
+        self._of.pop(job, None)
+
+    def of(self, job: str) -> str:
+        """The job's letter."""
+        return self._of.get(job, MANY)
+
+
+def mark_of(owner: Owner, letters: Letters) -> str:
+    """Character of one leaf; a lost leaf is drawn as lost whoever holds it."""
+    if owner.kind is OwnerKind.QUARANTINE:
+        return QUARANTINE
+    if owner.health is Health.DOWN:
+        return DOWN
+    if owner.kind is OwnerKind.JOB:
+        return letters.of(str(owner.job))
+    if owner.health is Health.SUSPECT:
+        return SUSPECT
+    if owner.cordoned:
+        return CORDONED
+    return SPARE if owner.kind is OwnerKind.SPARE else FREE
+
+
+def changes(
+    topology: Topology, touched: Sequence[int], before: str, after: str
+) -> Iterator[Change]:
+    """Rows of the hosts of some leaves, before and after, in order of mention."""
+    hosts = topology.domain_of(1)
+    seen: dict[int, None] = {}
+    for leaf in touched:
+        host = int(hosts[leaf])
+        key = host if host >= 0 else -1 - leaf
+        if key in seen:
+            continue
+        seen[key] = None
+        row = topology.leaves(1, host).tolist() if host >= 0 else [leaf]
+        yield Change(
+            domain_of(topology, 1, leaf),
+            "".join(before[at] for at in row),
+            "".join(after[at] for at in row),
+        )
+
+
+def legend(drawn: str) -> str:
+    """Meaning of the marks that are not letters and occur in a picture.
+
+    Examples
+    --------
+    >>> legend("AA..x")
+    '. free  x down'
+    """
+    return "  ".join(f"{m} {what}" for m, what in MEANINGS.items() if m in drawn)
