@@ -1,0 +1,1 @@
+"""Benchmarks of phalanx_core: ours and a reference in the same run."""

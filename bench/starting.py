@@ -1,0 +1,75 @@
+"""What a start costs: importing the package, and compiling a cluster's files."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from bench import kubernetes_files
+from phalanx_core import Topology
+
+HEAVY = ("numba", "ortools", "matplotlib", "typer", "rich", "yaml", "hypothesis")
+IMPORTING = f"""
+import numpy
+from time import perf_counter
+before = perf_counter()
+import phalanx_core
+after = perf_counter()
+import sys
+print((after - before) * 1e3, *[name for name in {HEAVY!r} if name in sys.modules])
+"""
+
+Row = dict[str, Any]
+
+
+def importing(root: Path, rounds: int) -> Row:
+    """Milliseconds of ``import phalanx_core`` after numpy, and what it loads beside."""
+    times, heavy = [], set()
+    for _ in range(rounds):
+        answer = subprocess.run(
+            [sys.executable, "-c", IMPORTING],
+            cwd=root,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.split()
+        times.append(float(answer[0]))
+        heavy |= set(answer[1:])
+    times.sort()
+    return {
+        "row": "start/import",
+        "value": times[len(times) // 2],
+        "unit": "ms",
+        "best": times[0],
+        "heavy": sorted(heavy),
+    }
+
+
+def compiling(folder: Path, hosts: int, seed: int, rounds: int) -> Row:
+    """Seconds of reading a cluster of so many hosts, beside ``json.loads``."""
+    paths = kubernetes_files.write(folder, hosts, seed)
+    ours, theirs = [], []
+    for _ in range(rounds):
+        before = perf_counter()
+        topology = Topology.read(paths)
+        ours.append(perf_counter() - before)
+        texts = [path.read_bytes() for path in paths]
+        before = perf_counter()
+        for text in texts:
+            json.loads(text)
+        theirs.append(perf_counter() - before)
+        if topology.leaf_count != 8 * hosts:
+            raise AssertionError(f"{topology.leaf_count} leaves of {hosts} hosts")
+    return {
+        "row": "start/compile",
+        "hosts": hosts,
+        "value": sorted(ours)[rounds // 2],
+        "unit": "s",
+        "peer": "json.loads",
+        "theirs_value": sorted(theirs)[rounds // 2],
+        "megabytes": sum(path.stat().st_size for path in paths) / 1e6,
+    }
