@@ -17,43 +17,11 @@
 #ifndef PHALANX_H
 #define PHALANX_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "model.h"
 
 /* cffi:begin */
-#define PHX_LEVELS_MAX 17
-#define PHX_LEAVES_MAX 1048576
-#define PHX_NONE 4294967295
-#define PHX_VERSION 1
-
-typedef enum phx_status {
-    PHX_OK = 0,
-    PHX_MISFIT = 1,          /* it does not fit now; the state is unchanged */
-    PHX_BAD_TREE = 2,        /* vertices do not cover the level below, or too many */
-    PHX_BAD_GANG = 3,        /* zero size, a size that does not divide, or no such level */
-    PHX_BAD_LEAF = 4,        /* a leaf outside the tree */
-    PHX_LEAF_TWICE = 5,      /* the same leaf twice in one list */
-    PHX_STALE_HANDLE = 6,    /* released before, or never placed */
-    PHX_NOT_OWNED = 7,       /* a leaf that this gang does not hold */
-    PHX_NOT_FREE = 8,        /* a leaf that somebody else holds */
-    PHX_BAD_CHAIN = 9,       /* adopted leaves break the gang's own constraints */
-    PHX_STALE_PLAN = 10,     /* a leaf of the plan changed since it was made */
-    PHX_NO_ROOM = 11,        /* the caller's buffer is too small */
-    PHX_NOT_BUDDY = 12,      /* buddy alignment needs equal fanouts that are powers of two */
-    PHX_BAD_SAVE = 13,       /* damaged or foreign bytes */
-    PHX_OTHER_VERSION = 14,  /* bytes of another version of this format */
-    PHX_OTHER_TREE = 15,     /* bytes of another topology */
-    PHX_NO_MEMORY = 16,      /* only from the functions that create */
-    PHX_BAD_SPARES = 17,     /* no such level, size not below per, or count zero */
-    PHX_BROKEN = 18,         /* phx_planner_validate found a fault */
-    PHX_NOT_QUARANTINED = 19 /* a leaf to take out of quarantine that is not in it */
-} phx_status;
-
 /* The rule's name in one word, "OK" to "NOT_QUARANTINED"; "UNKNOWN" for any other value. */
 const char *phx_status_name(int status);
-
-typedef struct phx_tree phx_tree;
-typedef struct phx_planner phx_planner;
 
 /* counts[level] vertices at level 0..depth; `first` holds, level after level from 1 to depth, the
  * counts[level] + 1 indexes of each vertex's first child; `phantom` (may be NULL) holds one byte a
@@ -68,66 +36,6 @@ uint64_t phx_tree_fingerprint(const phx_tree *tree);
 size_t phx_tree_bytes(const phx_tree *tree);
 /* Level of the lowest vertex that holds both leaves; depth + 1 across trees. */
 uint32_t phx_tree_distance(const phx_tree *tree, uint32_t leaf_a, uint32_t leaf_b);
-
-typedef enum phx_aim { PHX_NEAR = 0, PHX_FILL = 1 } phx_aim;
-typedef enum phx_rule {
-    PHX_SMALLEST = 0, /* the smallest sufficient maximal block, lowest address */
-    PHX_FULLEST = 1,  /* the domain with the fewest free leaves, lowest address */
-    PHX_LOWEST = 2    /* the lowest address */
-} phx_rule;
-
-/* Every `group` consecutive ranks share a vertex of group_level, all ranks one of `within`. The
- * search starts at `prefer` (PHX_NONE: at the lowest level that could hold the gang). */
-typedef struct phx_gang {
-    uint32_t ranks;
-    uint32_t group;
-    uint32_t group_level;
-    uint32_t within; /* PHX_NONE: anywhere inside one tree */
-    uint32_t prefer; /* PHX_NONE: the lowest level that could hold it */
-    uint32_t aim;
-    uint32_t rule;
-} phx_gang;
-
-typedef enum phx_alignment { PHX_EXACT = 0, PHX_BUDDY = 1 } phx_alignment;
-
-typedef struct phx_options {
-    uint32_t alignment;
-    uint32_t spare_per;   /* level of the domains that hold spares; PHX_NONE: no spares */
-    uint32_t spare_size;  /* level of one spare */
-    uint32_t spare_count; /* spares a domain */
-} phx_options;
-
-/* A gang resolved against a planner: levels checked, search start computed. Opaque but by value, so
- * that a caller can keep one a gang shape and place it again and again. */
-typedef struct phx_request {
-    uint32_t ranks, held, group, group_level, within, start, aim, rule;
-    uint32_t level, shape, quick, bounded, pieces;
-    uint64_t shapes;
-} phx_request;
-
-typedef struct phx_run {
-    uint32_t first;
-    uint32_t count;
-} phx_run;
-
-/* Ranks rank .. rank + count - 1 go from leaves from .. to leaves to .. (consecutive). */
-typedef struct phx_move {
-    uint32_t rank;
-    uint32_t from;
-    uint32_t to;
-    uint32_t count;
-} phx_move;
-
-typedef struct phx_repair {
-    uint32_t moves;        /* entries written */
-    uint32_t moved;        /* ranks that change leaf */
-    uint32_t dead;         /* ranks that had lost their leaf */
-    uint32_t unresolved;   /* dead or displaced ranks left without a leaf */
-    uint32_t level_before; /* of the smallest vertex that holds the gang */
-    uint32_t level_after;
-    uint32_t spares_used; /* spare domains opened */
-    uint32_t proven;      /* 0: a bounded search refused */
-} phx_repair;
 
 phx_status phx_planner_new(const phx_tree *tree, const phx_options *options, phx_planner **out);
 void phx_planner_free(phx_planner *planner);
@@ -170,67 +78,28 @@ phx_status phx_gang_runs(const phx_planner *planner, uint32_t slot, phx_run *run
 uint32_t phx_gang_ranks(const phx_planner *planner, uint32_t slot);
 uint32_t phx_gang_level(const phx_planner *planner, uint32_t slot);
 
-typedef enum phx_owner_kind {
-    PHX_FREE = 0,
-    PHX_JOB = 1,
-    PHX_SPARE = 2,
-    PHX_QUARANTINE = 3
-} phx_owner_kind;
-typedef enum phx_health { PHX_UP = 0, PHX_SUSPECT = 1, PHX_DOWN = 2 } phx_health;
-
 /* Bits 0..1 phx_owner_kind, 2..3 phx_health, 4 cordoned, 5 available, 8..31 the gang's slot. */
 uint32_t phx_leaf_state(const phx_planner *planner, uint32_t leaf);
 /* The same for leaves first .. first + count - 1. */
 void phx_leaf_states(const phx_planner *planner, uint32_t first, uint32_t count, uint32_t *out);
 
-typedef enum phx_change {
-    PHX_FAIL = 0,
-    PHX_HEAL = 1,
-    PHX_DOUBT = 2,
-    PHX_CORDON = 3,
-    PHX_UNCORDON = 4
-} phx_change;
 /* Change the health or cordon of leaves; owners[i] is the slot that holds leaf i, or PHX_NONE. */
 phx_status phx_health_change(phx_planner *planner, phx_change change, const uint32_t *leaves,
                              uint32_t leaf_count, uint32_t *owners);
 phx_status phx_quarantine_release(phx_planner *planner, const uint32_t *leaves,
                                   uint32_t leaf_count);
 
-#define PHX_REPLAN_PARTIAL 1 /* repair what can be repaired */
-#define PHX_REPLAN_APPLY 2   /* commit at once */
-#define PHX_REPLAN_CORDONED 4 /* cordoned leaves count as lost (drain) */
 /* Repair a gang whose leaves are down, or are listed in `failed` (runs of leaves it holds). Moves are
  * written in rank order of their units; PHX_MISFIT with *repair filled when it cannot be done whole. */
 phx_status phx_replan(phx_planner *planner, uint32_t slot, const phx_run *failed,
                       uint32_t failed_count, const int32_t *const *limits, uint32_t flags,
                       phx_move *moves, uint32_t room, phx_repair *repair);
+/* The same with few arguments, see phx_replan_call. */
+phx_status phx_replan_word(phx_replan_call *call, uint64_t word);
 /* Commit moves made with apply off; the leaves in `failed` are marked down with them. */
 phx_status phx_apply(phx_planner *planner, uint32_t slot, const phx_move *moves,
                      uint32_t move_count, const phx_run *failed, uint32_t failed_count);
 
-/* What each level from the start of the search up could give at best; one record a level. */
-typedef struct phx_level_record {
-    uint32_t level;
-    uint32_t domains;   /* real vertices of the level */
-    uint32_t best;      /* the vertex that could hold most ranks, lowest address; PHX_NONE: none */
-    uint32_t ranks;     /* that it could hold */
-    uint32_t available; /* available leaves in it */
-    uint32_t leaves;    /* leaves in it */
-    uint32_t owned;     /* leaves of it held by jobs */
-    uint32_t spare;     /* held back as spares */
-    uint32_t quarantined;
-    uint32_t down;     /* free but down */
-    uint32_t suspect;  /* free but suspect */
-    uint32_t cordoned; /* free and up but cordoned */
-} phx_level_record;
-typedef enum phx_misfit_code {
-    PHX_MISFIT_TOO_LARGE = 0,   /* could not fit in the empty, healthy cluster either */
-    PHX_MISFIT_LIMITED = 1,     /* would fit now without the caller's limits */
-    PHX_MISFIT_CAPACITY = 2,    /* no domain has that many available leaves */
-    PHX_MISFIT_GROUPS = 3,      /* enough leaves, not enough whole groups */
-    PHX_MISFIT_ALIGNMENT = 4,   /* enough whole groups, no aligned block (buddy) */
-    PHX_MISFIT_REPLACEMENT = 5  /* a broken unit has no replacement */
-} phx_misfit_code;
 /* Why a request is refused: writes up to `room` records, *count of them, and the code. */
 phx_status phx_explain(phx_planner *planner, const phx_request *request,
                        const int32_t *const *limits, phx_level_record *records, uint32_t room,

@@ -119,7 +119,7 @@ static uint32_t quick_target(const phx_planner *planner, uint32_t slot, phx_run 
     const uint32_t leaves = tree->level[groups].leaves;
     const uint32_t within = phx_slot_within(gang);
     const uint32_t top = within == PHX_ANYWHERE ? tree->depth : within;
-    if (!tree->uniform || planner->count->down != 0 || planner->count->spare_count > 1 ||
+    if (!tree->uniform || planner->count->spare_count > 1 ||
         groups != 1 || failed.count != leaves || failed.first % leaves != 0 ||
         leaves % gang->group != 0 || gang->ranks <= leaves || tree->level[groups].phantoms != 0 ||
         planner->host_owner[failed.first / leaves] != slot + 1) {
@@ -229,6 +229,32 @@ static phx_status replan_full(phx_planner *planner, uint32_t slot, const int32_t
     return phx_repair_plan(&plan, broken, (flags & PHX_REPLAN_PARTIAL) != 0, repair);
 }
 
+/* The dead leaves of a gang as one run, from the list or from the down leaves; 0 when they are more,
+ * or none. */
+static int single_loss(const phx_planner *planner, uint32_t slot, const phx_run *failed,
+                       uint32_t failed_count, phx_run *loss)
+{
+    const uint32_t ranks = planner->gangs[slot].ranks;
+    phx_run run = failed_count == 1 ? failed[0] : (phx_run){0, 0};
+    phx_cursor at = phx_cursor_start(planner, slot);
+    while (planner->count->down != 0 && at.rank < ranks) {
+        const phx_run piece = phx_cursor_next(planner, &at, ranks - at.rank);
+        const uint32_t end = piece.first + piece.count;
+        uint32_t leaf = phx_bits_next(planner->down, piece.first, end);
+        if (leaf < end && run.count == 0) {
+            run = (phx_run){leaf, phx_bits_next_clear(planner->down, leaf, end) - leaf};
+        }
+        while (leaf < end) {
+            if (leaf < run.first || leaf - run.first >= run.count) {
+                return 0;
+            }
+            leaf = phx_bits_next(planner->down, run.first + run.count, end);
+        }
+    }
+    *loss = run;
+    return run.count > 0 && run.first < planner->tree->level[0].count;
+}
+
 phx_status phx_replan(phx_planner *planner, uint32_t slot, const phx_run *failed,
                       uint32_t failed_count, const int32_t *const *limits, uint32_t flags,
                       phx_move *moves, uint32_t room, phx_repair *repair)
@@ -240,9 +266,10 @@ phx_status phx_replan(phx_planner *planner, uint32_t slot, const phx_run *failed
     repair->proven = 1;
     repair->level_before = planner->tree->level[phx_slot_level(&planner->gangs[slot])].visible;
     phx_status status = PHX_OK;
-    if (!(failed_count == 1 && limits == NULL && room > 0 && (flags & PHX_REPLAN_CORDONED) == 0 &&
-          failed[0].first < planner->tree->level[0].count &&
-          plan_quick(planner, slot, failed[0], moves, repair))) {
+    phx_run loss;
+    if (!(failed_count <= 1 && limits == NULL && room > 0 && (flags & PHX_REPLAN_CORDONED) == 0 &&
+          single_loss(planner, slot, failed, failed_count, &loss) &&
+          plan_quick(planner, slot, loss, moves, repair))) {
         status = phx_lost_mark(planner, slot, failed, failed_count, flags);
         if (status == PHX_OK) {
             status = replan_full(planner, slot, limits, flags, moves, room, repair);
@@ -253,4 +280,11 @@ phx_status phx_replan(phx_planner *planner, uint32_t slot, const phx_run *failed
         status = phx_apply(planner, slot, moves, repair->moves, failed, failed_count);
     }
     return status;
+}
+
+phx_status phx_replan_word(phx_replan_call *call, uint64_t word)
+{
+    const phx_run failed = {(uint32_t)(word >> 21) & 0x1fffff, (uint32_t)(word >> 42) & 0x1fffff};
+    return phx_replan(call->planner, (uint32_t)word & 0x1fffff, &failed, failed.count != 0, NULL,
+                      PHX_REPLAN_APPLY, call->moves, PHX_CALL_MOVES, &call->repair);
 }

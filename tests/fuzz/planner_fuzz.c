@@ -295,6 +295,13 @@ static void do_host_loss(fixture *on, tape *in)
         require(memcmp(&quick[at], &full[at], sizeof quick[at]) == 0,
                 "the short way and the full search move differently");
     }
+    const phx_status down = phx_replan(on->planner, slot, NULL, 0, NULL, 0, quick, LEAVES_MAX,
+                                       &repairs[0]);
+    require(phx_replan(on->planner, slot, NULL, 0, no_limits, 0, full, LEAVES_MAX, &repairs[1]) ==
+                down,
+            "the short way and the full search disagree on down leaves");
+    require(down != PHX_OK || memcmp(&repairs[0], &repairs[1], sizeof repairs[0]) == 0,
+            "the short way and the full search repair down leaves differently");
 }
 
 static void do_recover(fixture *on, tape *in)
