@@ -55,17 +55,19 @@ PHX_INLINE int phx_buddy_is_only(const phx_space *space, uint32_t leaf, uint32_t
     return (runs & (runs - 1)) == 0;
 }
 
+/* space.c: whole words of a bitmap. */
+void phx_words_fill(uint64_t *word, uint32_t count, int on);
+
 /* Bits of one level for a block that covers 2^order of its vertices. */
 PHX_INLINE void phx_buddy_fill(uint64_t *words, uint32_t at, uint32_t order, int on)
 {
-    const uint64_t mask = phx_low_power(order < 6 ? order : 6) << (at & 63);
-    uint64_t *word = words + (at >> 6);
-    *word = on ? *word | mask : *word & ~mask;
+    uint64_t *word = &words[at >> 6];
     if (order > 6) {
-        for (const uint64_t *end = word + (1u << (order - 6)); ++word < end;) {
-            *word = on ? *word | mask : *word & ~mask;
-        }
+        phx_words_fill(word, 1u << (order - 6), on);
+        return;
     }
+    const uint64_t mask = phx_low_power(order) << (at & 63);
+    *word = on ? *word | mask : *word & ~mask;
 }
 
 /* Bitmaps and counts for a block that changes hands. The levels it covers come first in both

@@ -148,17 +148,19 @@ uint32_t phx_span_level(const phx_planner *planner, uint32_t slot)
     return phx_common_level(planner->tree, low, high);
 }
 
-/* A gang of one block on healthy leaves: 1 when its leaves are free again, 0 untouched. */
-PHX_INLINE int release_block(phx_planner *planner, uint32_t first)
+/* A gang of one block on healthy leaves: 1 when its leaves are free again, 0 untouched. How many
+ * there are is told from its ranks, so that nothing waits for the run's own words in memory. */
+PHX_INLINE int release_block(phx_planner *planner, const phx_gang_slot *gang)
 {
-    const uint32_t count = planner->run_count[first];
-    if (planner->run_next[first] != 0 || planner->count->ill != 0 ||
-        !phx_is_buddy(planner->tree, first, count)) {
+    const uint32_t first = gang->head;
+    const uint32_t size = phx_log2_ceil(gang->ranks);
+    const uint32_t count = 1u << size;
+    if (planner->run_count[first] != count || planner->run_next[first] != 0 ||
+        planner->count->ill != 0 || !phx_is_buddy(planner->tree, first, count)) {
         return 0;
     }
-    phx_disown_block(planner, first, count);
-    const uint32_t size = phx_ctz(count);
     planner->run_count[first] = 0;
+    phx_disown_block(planner, first, count);
     phx_buddy_give(&planner->space, first, size, phx_buddy_top(&planner->space, first, size));
     if (PHX_RARELY(phx_spares_stir(planner, first, count))) {
         phx_spares_refill(planner, first, count);
@@ -183,7 +185,7 @@ static __attribute__((noinline)) void release_runs(phx_planner *planner, uint32_
 PHX_INLINE void release_slot(phx_planner *planner, uint32_t slot)
 {
     phx_gang_slot *gang = &planner->gangs[slot];
-    if (PHX_RARELY(!release_block(planner, gang->head))) {
+    if (PHX_RARELY(!release_block(planner, gang))) {
         release_runs(planner, gang->head);
     }
     const uint16_t generation = (uint16_t)(gang->generation + 1);

@@ -182,6 +182,11 @@ void phx_space_give(phx_space *space, uint32_t first, uint32_t count)
     change(space, first, count, 1);
 }
 
+void phx_words_fill(uint64_t *word, uint32_t count, int on)
+{
+    memset(word, on ? 0xff : 0, count * sizeof *word);
+}
+
 /* The vertices above a block that turn whole, or stop being whole, with the maximal block of shape
  * `top` that it is a part of. */
 static void mark_above(phx_space *space, uint32_t first, uint32_t size, uint32_t top, int on)
