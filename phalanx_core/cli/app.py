@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Optional
+from typing import Any
 
 import typer
 from typer.core import TyperCommand
 
-from phalanx_core.cli import exits
+from phalanx_core.cli import exits, options
 
 ORDERED = ("fail", "drain")
 
@@ -31,26 +31,6 @@ class EventsInOrder(TyperCommand):
         return super().parse_args(ctx, args)
 
 
-GpusPerHost = Annotated[
-    Optional[int],  # noqa: UP045  Typer reads this at run time
-    typer.Option(
-        metavar="N", help="GPUs of Slurm hosts of which no slurm.conf speaks."
-    ),
-]
-Labels = Annotated[
-    list[str],
-    typer.Option(
-        "--label",
-        metavar="KEY",
-        help="Host label that names a level; broadest first. Repeat. "
-        "Default: the known keys that are present.",
-    ),
-]
-Json = Annotated[
-    bool, typer.Option("--json", help="Print one JSON document and nothing else.")
-]
-
-
 @app.callback()
 def _commands() -> None:
     """Keep subcommands even where there is only one."""
@@ -58,13 +38,11 @@ def _commands() -> None:
 
 @app.command(epilog=exits.HELP)
 def topology(
-    files: Annotated[
-        list[str],
-        typer.Argument(metavar="FILES...", help='Cluster files or directories; "-".'),
-    ],
-    gpus_per_host: GpusPerHost = None,
-    label: Labels = [],  # noqa: B006  Typer copies it
-    json: Json = False,
+    files: options.Files,
+    *,
+    gpus_per_host: options.GpusPerHost = None,
+    label: options.Labels = options.NONE_GIVEN,
+    json: options.Json = False,
 ) -> None:
     """Compile cluster files; show what came of them, and a picture."""
     from phalanx_core.cli.topology import show_topology
@@ -78,65 +56,20 @@ def topology(
 @app.command(cls=EventsInOrder, epilog=exits.HELP)
 def place(
     context: typer.Context,
-    paths: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="CLUSTER... JOBS",
-            help="Cluster files or directories, then the YAML file of jobs.",
-        ),
-    ],
-    type: Annotated[
-        Optional[str],  # noqa: UP045  Typer reads this at run time
-        typer.Option(metavar="T", help="GPU type of jobs that name none."),
-    ] = None,
-    spares: Annotated[
-        Optional[str],  # noqa: UP045  Typer reads this at run time
-        typer.Option(
-            metavar="PER:SIZE:COUNT",
-            help="Hold back COUNT whole SIZEs in each PER for repairs: pod:host:1.",
-        ),
-    ] = None,
-    alignment: Annotated[
-        Optional[str],  # noqa: UP045  Typer reads this at run time
-        typer.Option(metavar="exact|buddy", help="Default: exact."),
-    ] = None,
-    fail: Annotated[
-        list[str],
-        typer.Option(
-            metavar="LEVEL=NAME",
-            help="After placing, lose host=NAME (or host=A,B at once, gpu=NAME, "
-            "any level) and repair. Repeat.",
-        ),
-    ] = [],  # noqa: B006  Typer copies it
-    drain: Annotated[
-        list[str],
-        typer.Option(
-            metavar="LEVEL=NAME",
-            help="After placing, move jobs away from there. Repeat; --fail and "
-            "--drain happen in the order given.",
-        ),
-    ] = [],  # noqa: B006  Typer copies it
-    heal: Annotated[
-        list[str],
-        typer.Option(metavar="LEVEL=NAME", help="Before placing, this is well again."),
-    ] = [],  # noqa: B006  Typer copies it
-    release: Annotated[
-        list[str],
-        typer.Option(metavar="JOB", help="Before placing, this job of the state ends."),
-    ] = [],  # noqa: B006  Typer copies it
-    fenced: Annotated[
-        list[str],
-        typer.Option(
-            metavar="JOB", help="Before placing, the old pods of this job are gone."
-        ),
-    ] = [],  # noqa: B006  Typer copies it
-    state: Annotated[
-        Optional[str],  # noqa: UP045  Typer reads this at run time
-        typer.Option(metavar="FILE", help="Go on from this file, and save to it."),
-    ] = None,
-    gpus_per_host: GpusPerHost = None,
-    label: Labels = [],  # noqa: B006  Typer copies it
-    json: Json = False,
+    paths: options.Paths,
+    *,
+    type: options.Type = None,
+    spares: options.Spares = None,
+    alignment: options.Alignment = None,
+    fail: options.Fail = options.NONE_GIVEN,
+    drain: options.Drain = options.NONE_GIVEN,
+    heal: options.Heal = options.NONE_GIVEN,
+    release: options.Release = options.NONE_GIVEN,
+    fenced: options.Fenced = options.NONE_GIVEN,
+    state: options.State = None,
+    gpus_per_host: options.GpusPerHost = None,
+    label: options.Labels = options.NONE_GIVEN,
+    json: options.Json = False,
 ) -> None:
     """Place jobs on a cluster, then lose or drain parts of it and repair."""
     from phalanx_core.cli.place import Wanted, run_place

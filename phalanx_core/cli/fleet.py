@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -43,10 +44,12 @@ class Fleet:
         self.letters = Letters()
         held = asks.spares_of(topology, spares)
         try:
-            self.planners = {
-                name: Planner(topology, name, held, alignment)
-                for name in topology.type_names
-            }
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # they are told as notes
+                self.planners = {
+                    name: Planner(topology, name, held, alignment)
+                    for name in topology.type_names
+                }
         except InvalidRequest as error:
             raise InvalidRequest(f"--alignment {alignment}: {error}") from None
         tainted = topology.report.tainted if topology.report else ()
@@ -80,6 +83,13 @@ class Fleet:
         held = sorted(str(job) for p in self.planners.values() for job in p.jobs())
         if held != sorted(self.specs):
             raise SaveError(f"{path}: its table of jobs and its planners disagree")
+
+    def notes(self) -> list[str]:
+        """What a person should know beside the results, a sentence each."""
+        tainted = self.topology.report.tainted if self.topology.report else ()
+        ill = f"{len(tainted)} leaves are down by their source" if tainted else ""
+        short = [text for p in self.planners.values() for text in p.warnings]
+        return [*([ill] if ill else []), *short]
 
     def state(self) -> State:
         """What a later run needs to go on."""

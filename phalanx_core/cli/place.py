@@ -84,6 +84,7 @@ def run_place(wanted: Wanted) -> int:
         screen.document(
             {
                 **summary(topology),
+                "notes": fleet.notes(),
                 "jobs": [row.to_dict() for row in placed],
                 "events": [event.to_dict() for event in events],
                 "exit_code": code,
@@ -97,6 +98,8 @@ def _place(
 ) -> list[Placed]:
     placed = [fleet.place(wanted.paths[-1], spec, wanted.type) for spec in jobs]
     screen.text(f"cluster  {fleet.topology}")
+    for note in fleet.notes():
+        screen.text(f"note  {note}")
     print_placed(screen, fleet, placed)
     print_picture(screen, fleet, "placed")
     return placed

@@ -204,6 +204,48 @@ def test_unusable_states(
     assert state.read_text() == whole
 
 
+def test_a_shortage_of_spares_is_a_note(capsys: pytest.CaptureFixture[str]) -> None:
+    """A domain that can never hold a spare is told on stdout, not as a warning."""
+    cluster = "examples/clusters/h100-64"
+    spares = ("--spares", "leafgroup:host:1")
+    document = answer(capsys, cluster, "examples/jobs.yaml", *spares)
+    assert document["notes"] == [
+        "leafgroup lg-06 holds no spare: it has 1 of level 'host', no more than the 1 "
+        "wanted",
+        "leafgroup lg-07 holds no spare: it has 1 of level 'host', no more than the 1 "
+        "wanted",
+    ]
+
+
+def test_leaves_that_are_ill_at_their_source_are_down(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, jobs: Path
+) -> None:
+    """A tainted GPU of a ResourceSlice is never placed on."""
+    cluster = tmp_path / "cluster.yaml"
+    cluster.write_text(TAINTED)
+    jobs.write_text("- {name: one, ranks: 1}\n- {name: two, ranks: 1}\n")
+    document = answer(capsys, cluster, jobs)
+    assert document["notes"] == ["1 leaves are down by their source"]
+    assert status(document) == {"one": "placed", "two": "refused"}
+    assert document["jobs"][0]["hosts"][0]["leaves"] == ["n1/gpu-1"]
+    assert "1 down" in document["jobs"][1]["misfit"]["reason"]
+
+
+TAINTED = """\
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: n1-gpu}
+spec:
+  driver: gpu.nvidia.com
+  nodeName: n1
+  pool: {name: n1, generation: 1, resourceSliceCount: 1}
+  devices:
+  - name: gpu-0
+    attributes: {type: {string: gpu}, productName: {string: NVIDIA H100 80GB HBM3}}
+    taints: [{key: gpu.nvidia.com/xid, value: "79", effect: NoExecute}]
+  - name: gpu-1
+    attributes: {type: {string: gpu}, productName: {string: NVIDIA H100 80GB HBM3}}
+"""
 KINDS = """\
 apiVersion: v1
 kind: Node

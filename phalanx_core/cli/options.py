@@ -1,0 +1,89 @@
+"""Arguments and options of the commands, as Typer reads them from annotations."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+import typer
+
+# Typer makes a new list for each call.
+NONE_GIVEN: list[str] = []
+
+Files: TypeAlias = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILES...", help='Cluster files or directories; "-" is stdin.'
+    ),
+]
+Paths: TypeAlias = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="CLUSTER... JOBS",
+        help="Cluster files or directories, then the YAML file of jobs.",
+    ),
+]
+GpusPerHost: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", help="GPUs of Slurm hosts of which no slurm.conf speaks."
+    ),
+]
+Labels: TypeAlias = Annotated[
+    list[str],
+    typer.Option(
+        "--label",
+        metavar="KEY",
+        help="Host label that names a level; broadest first. Repeat. "
+        "Default: the known keys that are present.",
+    ),
+]
+Json: TypeAlias = Annotated[
+    bool, typer.Option("--json", help="Print one JSON document and nothing else.")
+]
+Type: TypeAlias = Annotated[
+    str | None, typer.Option(metavar="T", help="GPU type of jobs that name none.")
+]
+Spares: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PER:SIZE:COUNT",
+        help="Hold back COUNT whole SIZEs in each PER for repairs: pod:host:1.",
+    ),
+]
+Alignment: TypeAlias = Annotated[
+    str | None, typer.Option(metavar="exact|buddy", help="Default: exact.")
+]
+Fail: TypeAlias = Annotated[
+    list[str],
+    typer.Option(
+        metavar="LEVEL=NAME",
+        help="After placing, lose host=NAME (or host=A,B at once, gpu=NAME, any "
+        "level) and repair. Repeat.",
+    ),
+]
+Drain: TypeAlias = Annotated[
+    list[str],
+    typer.Option(
+        metavar="LEVEL=NAME",
+        help="After placing, move jobs away from there. Repeat; --fail and --drain "
+        "happen in the order given.",
+    ),
+]
+Heal: TypeAlias = Annotated[
+    list[str],
+    typer.Option(metavar="LEVEL=NAME", help="Before placing, this is well again."),
+]
+Release: TypeAlias = Annotated[
+    list[str],
+    typer.Option(metavar="JOB", help="Before placing, this job of the state ends."),
+]
+Fenced: TypeAlias = Annotated[
+    list[str],
+    typer.Option(
+        metavar="JOB", help="Before placing, the old pods of this job are gone."
+    ),
+]
+State: TypeAlias = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="Go on from this file, and save to it."),
+]
