@@ -7,6 +7,7 @@ but OK and MISFIT to :func:`failure`. Arrays cross as NumPy arrays of the exact 
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from typing import Any
 
@@ -35,6 +36,7 @@ LEVELS_MAX: int = lib.PHX_LEVELS_MAX
 LEAVES_MAX: int = lib.PHX_LEAVES_MAX
 
 RUN = np.dtype([("first", "<u4"), ("count", "<u4")])
+RUN_WORDS = struct.Struct("<II")
 MOVE = np.dtype([("rank", "<u4"), ("from", "<u4"), ("to", "<u4"), ("count", "<u4")])
 _RECORD_FIELDS = (
     *("level", "domains", "best", "ranks", "available", "leaves"),

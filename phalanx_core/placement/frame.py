@@ -161,13 +161,15 @@ class Frame:
             If a leaf does not exist, is listed twice or is of another type.
         """
         ids = self._ids(leaves, subject)
-        bad = (ids < 0) | (ids >= self.topology.leaf_count)
-        if bad.any():
+        if not ids.size:
+            return ids.astype(np.uint32)
+        if int(ids.min()) < 0 or int(ids.max()) >= self.topology.leaf_count:
+            bad = (ids < 0) | (ids >= self.topology.leaf_count)
             raise InvalidRequest(
                 f"{subject}: leaf {int(ids[bad][0])} does not exist; ids are 0 to "
                 f"{self.topology.leaf_count - 1}"
             )
-        if ids.size > 1 and np.unique(ids).size != ids.size:
+        if len(set(ids.tolist())) != ids.size:
             _, firsts = np.unique(ids, return_index=True)
             again = np.delete(ids, firsts)[0]
             raise InvalidRequest(f"{subject}: leaf {int(again)} is listed twice")

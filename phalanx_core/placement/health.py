@@ -114,7 +114,7 @@ class HealthChanges(State):
     def broken(self) -> list[Job]:
         """Jobs with a rank on a down leaf, in order of :meth:`jobs`."""
         with self._inside:
-            hit = {slot for slot in self._hit if self._down_of(slot).size}
+            hit = {slot for slot in self._hit if self._down_of(slot, ranks_only=True)}
             if not hit:
                 return []
             jobs = self._jobs.items()

@@ -25,7 +25,6 @@ from phalanx_core.placement.results import LIMITED, MOVED, SLOT, Placement, plac
 from phalanx_core.placement.shortfall import shortfall
 from phalanx_core.placement.state import (
     MOVES_COPIED,
-    MOVES_QUICK,
     Entry,
     State,
     in_use,
@@ -35,7 +34,7 @@ from phalanx_core.placement.state import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_replan = lib.phx_replan
+_replan_word = lib.phx_replan_word
 _NULL = ffi.NULL
 _APPLY: int = lib.PHX_REPLAN_APPLY
 _PARTIAL: int = lib.PHX_REPLAN_PARTIAL
@@ -116,7 +115,7 @@ class Repairs(State):
             except KeyError:
                 raise unknown(job) from None
             if (
-                entry._packed >= MOVED
+                entry._packed >= LIMITED
                 or failed is not _NO_LEAVES
                 or partial
                 or widen
@@ -125,39 +124,28 @@ class Repairs(State):
             ):
                 return self._replan_checked(job, failed, partial, widen, limits, apply)
             slot = entry._packed & SLOT
-            status: int = _replan(
-                self._core,
-                slot,
-                _NULL,
-                0,
-                _NULL,
-                _APPLY,
-                self._moves,
-                MOVES_QUICK,
-                self._repair,
-            )
+            before = self._layout(entry) if entry._packed >= MOVED else entry
+            status: int = _replan_word(self._call, slot)
             if status:
                 return self._replan_checked(job, failed, partial, widen, limits, apply)
+            reply = self._reply[:_COPIED]
             repair = Repair()
             repair.job = job
             repair._packed = slot | MOVED
-            repair._before = entry  # type: ignore[assignment]
+            repair._before = before  # type: ignore[assignment]
             repair._rest = None
-            reply = self._reply[:_COPIED]
-            # One byte tells the moves, since the call had room for no more.
+            repair._reply = reply
+            # One byte tells the moves, since the call has room for no more.
             moves = reply[0]
             if moves:
                 if moves > MOVES_COPIED:
-                    reply = self._whole_reply()
+                    size = HEAD_SIZE + _MOVE_SIZE * moves
+                    repair._reply = self._reply[:size]
                 self._jobs[job] = repair
                 self._taken.append(repair)
-            repair._reply = reply
             return repair
         finally:
             self._turn.append(None)
-
-    def _whole_reply(self) -> bytes:
-        return bytes(self._reply[: HEAD_SIZE + _MOVE_SIZE * self._repair.moves])
 
     def _replan_checked(
         self,
@@ -185,12 +173,12 @@ class Repairs(State):
         positions = self._frame.positions(failed, subject)
         if not positions.size:
             return positions
-        states = native.states_of(self._core, positions)
         slot = entry._packed & SLOT
-        mine = ((states & 3) == lib.PHX_JOB) & (states >> 8 == slot)
-        if not mine.all():
-            leaf = int(self._frame.leaf_ids(positions[~mine])[0])
-            raise OwnershipError(f"{subject}: leaf {leaf} is not held by the job")
+        for position in positions.tolist():
+            state = int(lib.phx_leaf_state(self._core, position))
+            if state & 3 != lib.PHX_JOB or state >> 8 != slot:
+                leaf = int(self._frame.leaf_ids(np.array([position]))[0])
+                raise OwnershipError(f"{subject}: leaf {leaf} is not held by the job")
         return positions
 
     def _replan_slot(
@@ -199,31 +187,34 @@ class Repairs(State):
         """Replan with every option, on this planner's core or a copy of it."""
         before = self._layout(self._find(job))
         slot = before._packed & SLOT
-        if before.gang.ranks > self._room:
-            self._make_room(before.gang.ranks)
         runs = as_runs(failed)
-        status = _replan(
+        room = max(before.gang.ranks, 1)
+        block = ffi.new("char[]", HEAD_SIZE + _MOVE_SIZE * room)
+        answer = ffi.cast("phx_repair *", block)
+        status = lib.phx_replan(
             core,
             slot,
-            _NULL if not runs else ffi.from_buffer("phx_run[]", runs),
+            ffi.from_buffer("phx_run[]", runs) if runs else _NULL,
             len(runs) // native.RUN.itemsize,
             limits,
             flags,
-            self._moves,
-            self._room,
-            self._repair,
+            ffi.cast("phx_move *", block + HEAD_SIZE),
+            room,
+            answer,
         )
         if status:
             if status != MISFIT:
                 raise native.failure(status, f"replan({job!r})")
             lost = self._lost_ranks(core, before, failed, flags)
-            return self._unrepaired(core, job, before, lost, limits)
+            proven = bool(answer.proven)
+            return self._unrepaired(core, job, before, lost, limits, proven)
         repair = Repair()
         repair.job, repair._before, repair._rest = job, before, None
         repair._packed = slot | MOVED
-        repair._reply = self._whole_reply()
+        size = HEAD_SIZE + _MOVE_SIZE * answer.moves
+        repair._reply = bytes(ffi.buffer(block, size))
         unresolved = np.empty(0, np.int32)
-        if self._repair.unresolved:
+        if answer.unresolved:
             moved = expanded(core_moves(repair._reply))[:, 0]
             lost = self._lost_ranks(core, before, failed, flags)
             unresolved = np.setdiff1d(lost, moved).astype(np.int32)
@@ -267,8 +258,8 @@ class Repairs(State):
         before: Placement,
         lost: NDArray[np.int64],
         limits: Any,
+        proven: bool,
     ) -> Misfit:
-        proven = bool(self._repair.proven)
         gang = before.gang
         unit = Gang(gang.group, gang.group, gang.group_level, gang.within)
         _, request, _ = self._frame.compile(unit, core)
@@ -399,6 +390,8 @@ def as_runs(positions: NDArray[np.uint32]) -> bytes:
     if not positions.size:
         return b""
     ascending = np.sort(positions)
+    if int(ascending[-1]) - int(ascending[0]) == ascending.size - 1:
+        return native.RUN_WORDS.pack(int(ascending[0]), ascending.size)
     starts = np.flatnonzero(np.append(True, np.diff(ascending) != 1))
     runs = np.empty(starts.size, native.RUN)
     runs["first"] = ascending[starts]

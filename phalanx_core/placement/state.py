@@ -18,7 +18,7 @@ from phalanx_core.native import ffi, lib
 from phalanx_core.placement.gang import Gang
 from phalanx_core.placement.keys import Handle, Job, checked_job
 from phalanx_core.placement.misfit import Misfit, MisfitCode
-from phalanx_core.placement.repair import HEAD_SIZE, Repair, core_moves, expanded
+from phalanx_core.placement.repair import Repair, core_moves, expanded
 from phalanx_core.placement.results import (
     LEVEL_SHIFT,
     LIMITED,
@@ -34,9 +34,8 @@ if TYPE_CHECKING:
 
 # What a job's last change answered is all that the table needs of it.
 Entry: TypeAlias = Placement | Repair
-# Moves that the one copy of the hot path takes along, and those it has room for.
+# Moves that the one copy of the hot path takes along.
 MOVES_COPIED = 8
-MOVES_QUICK = 255
 
 
 class Inside:
@@ -85,17 +84,15 @@ class State:
     __slots__ = (
         "__weakref__",
         "_anonymous",
+        "_call",
         "_core",
         "_fence",
         "_frame",
         "_hit",
         "_inside",
         "_jobs",
-        "_moves",
         "_names",
-        "_repair",
         "_reply",
-        "_room",
         "_taken",
         "_turn",
         "warnings",
@@ -117,19 +114,12 @@ class State:
         # Slots that may hold a down leaf; a dict, for its order.
         self._hit: dict[int, None] = {}
         # Leaves that entered quarantine, as a repair's moves or as positions.
-        self._taken: list[Repair | tuple[Job | Handle, NDArray[np.uint32]]] = []
+        self._taken: list[Repair | tuple[Job | Handle, list[int]]] = []
         self._fence: dict[int, Job | Handle] = {}
         self._anonymous: NDArray[np.uint8] | None = None
-        self._make_room(MOVES_QUICK)
-
-    def _make_room(self, moves: int) -> None:
-        """Buffers of phx_replan: its answer and its moves side by side."""
-        self._room = moves
-        block = ffi.new("char[]", HEAD_SIZE + native.MOVE.itemsize * moves)
-        self._repair = ffi.cast("phx_repair *", block)
-        self._moves = ffi.cast("phx_move *", block + HEAD_SIZE)
-        # The buffer keeps the block alive, the two pointers do not.
-        self._reply = ffi.buffer(block)
+        self._call = ffi.new("phx_replan_call *")
+        self._call.planner = core
+        self._reply = ffi.buffer(self._call)
 
     def _find(self, job: object) -> Entry:
         """A job's entry, or one made for a handle.
@@ -184,18 +174,23 @@ class State:
             now._limits = entry._limits
         return now
 
-    def _down_of(self, slot: int) -> NDArray[np.uint32]:
-        """Positions that a slot holds, beyond its ranks too, and that are down."""
+    def _down_of(self, slot: int, ranks_only: bool = False) -> list[int]:
+        """Positions that a slot holds and that are down, in rank order.
+
+        With alignment "buddy" a gang holds more leaves than it has ranks.
+        """
         runs = native.gang_runs(self._core, slot)
         held, states = native.run_states(self._core, runs)
-        down: NDArray[np.uint32] = held[(states >> 2) & 3 == lib.PHX_DOWN]
-        return down
+        down = (states >> 2) & 3 == lib.PHX_DOWN
+        if ranks_only:
+            down[int(lib.phx_gang_ranks(self._core, slot)) :] = False
+        return list(map(int, held[down]))
 
     def _fence_down(self, slot: int, owner: Job | Handle) -> None:
         """Note the leaves that a release is about to put into quarantine."""
         del self._hit[slot]
         down = self._down_of(slot)
-        if down.size:
+        if down:
             self._taken.append((owner, down))
 
     def _fenced_leaves(self) -> dict[int, Job | Handle]:
@@ -205,7 +200,7 @@ class State:
                 owner, left = taken.job, expanded(core_moves(taken._reply))[:, 1]
                 self._fence.update(dict.fromkeys(left.tolist(), owner))
             else:
-                self._fence.update(dict.fromkeys(taken[1].tolist(), taken[0]))
+                self._fence.update(dict.fromkeys(taken[1], taken[0]))
         self._taken.clear()
         return self._fence
 
