@@ -38,8 +38,8 @@ PHX_INLINE uint64_t phx_low(uint32_t count)
 /* The lowest 2^order bits, order 0..6. */
 PHX_INLINE uint64_t phx_low_power(uint32_t order)
 {
-    static const uint64_t low[] = {UINT64_C(0x1),        UINT64_C(0x3),    UINT64_C(0xf),
-                                   UINT64_C(0xff),       UINT64_C(0xffff), UINT64_C(0xffffffff),
+    static const uint64_t low[] = {UINT64_C(0x1),  UINT64_C(0x3),    UINT64_C(0xf),
+                                   UINT64_C(0xff), UINT64_C(0xffff), UINT64_C(0xffffffff),
                                    ~UINT64_C(0)};
     return low[order];
 }

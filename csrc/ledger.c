@@ -138,8 +138,7 @@ uint32_t phx_span_level(const phx_planner *planner, uint32_t slot)
     uint32_t left = gang->ranks;
     for (uint32_t next = gang->head + 1; next != 0 && left > 0;) {
         const uint32_t first = next - 1;
-        const uint32_t here =
-            planner->run_count[first] < left ? planner->run_count[first] : left;
+        const uint32_t here = planner->run_count[first] < left ? planner->run_count[first] : left;
         low = first < low ? first : low;
         high = first + here - 1 > high ? first + here - 1 : high;
         left -= here;

@@ -5,8 +5,8 @@
 #include "planner.h"
 
 /* A slot for a new gang whose first leaf is `head`. */
-PHX_INLINE uint32_t phx_slot_take(phx_planner *planner, const phx_request *request,
-                                  uint32_t level, uint32_t head)
+PHX_INLINE uint32_t phx_slot_take(phx_planner *planner, const phx_request *request, uint32_t level,
+                                  uint32_t head)
 {
     phx_counters *count = planner->count;
     const uint32_t within = request->bounded ? request->within : PHX_ANYWHERE;
@@ -64,7 +64,7 @@ PHX_INLINE void phx_disown_block(phx_planner *planner, uint32_t first, uint32_t 
         shared |= hosts[at] == PHX_SHARED;
         hosts[at] = 0;
     }
-    if (shared != 0) { /* a repair can put a host together out of parts */
+    if (PHX_RARELY(shared != 0)) { /* a repair can put a host together out of parts */
         for (uint32_t at = 0; at < count && !PHX_MUTANT_OWNER_KEPT; ++at) {
             planner->leaf_owner[first + at] = 0;
         }

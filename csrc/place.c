@@ -107,7 +107,7 @@ phx_status phx_request_init(const phx_planner *planner, const phx_gang *gang, ph
 }
 
 PHX_INLINE int64_t result_of(const phx_tree *tree, uint32_t slot, uint32_t first, uint32_t level,
-                         int many)
+                             int many)
 {
     const uint32_t seen = PHX_MUTANT_WRONG_ANCESTOR && level > 1 ? level - 1 : level;
     const uint64_t visible = tree->level[seen].visible;
@@ -125,8 +125,10 @@ static int64_t commit_run(phx_planner *planner, const phx_request *request, uint
     return result_of(planner->tree, slot, first, request->level, 0);
 }
 
-/* The start of a maximal block of shape `top` of a buddy tree does. */
-PHX_INLINE int64_t commit_block(phx_planner *planner, const phx_request *request, uint32_t top)
+/* The start of a maximal block of shape `top` of a buddy tree does. Not inline: a refusal saves no
+ * registers. */
+static __attribute__((noinline)) int64_t commit_block(phx_planner *planner,
+                                                      const phx_request *request, uint32_t top)
 {
     phx_space *space = &planner->space;
     int only;
@@ -180,8 +182,8 @@ static phx_status pick_pieces_in(phx_planner *planner, const phx_request *reques
 {
     const uint32_t piece = request->held / request->pieces;
     for (uint32_t at = 0; at < request->pieces; ++at) {
-        const uint32_t first = phx_block_find(&planner->space, piece, request->shape,
-                                              request->within, vertex);
+        const uint32_t first =
+            phx_block_find(&planner->space, piece, request->shape, request->within, vertex);
         if (first == PHX_NONE) {
             give_picks(planner, search);
             phx_pick_clear(search);
@@ -194,13 +196,12 @@ static phx_status pick_pieces_in(phx_planner *planner, const phx_request *reques
 }
 
 /* The paper's unions of aligned blocks: the first domain, by address, that has them all. */
-static phx_status pick_pieces(phx_planner *planner, const phx_request *request,
-                              phx_search *search)
+static phx_status pick_pieces(phx_planner *planner, const phx_request *request, phx_search *search)
 {
     const phx_tree *tree = planner->tree;
     phx_status status = PHX_MISFIT;
-    for (uint32_t vertex = 0;
-         vertex < tree->level[request->within].count && status == PHX_MISFIT; ++vertex) {
+    for (uint32_t vertex = 0; vertex < tree->level[request->within].count && status == PHX_MISFIT;
+         ++vertex) {
         search->low = phx_leaf_first(tree, request->within, vertex);
         search->high = search->low + phx_leaf_count(tree, request->within, vertex);
         status = pick_pieces_in(planner, request, search, vertex);
@@ -273,8 +274,7 @@ int64_t phx_place(phx_planner *planner, const phx_request *request)
             if (planner->tree->buddy && request->held == 1u << request->shape) {
                 return commit_block(planner, request, phx_ctz(fit));
             }
-            return commit_run(planner, request,
-                              phx_block_first(&planner->space, phx_ctz(fit)));
+            return commit_run(planner, request, phx_block_first(&planner->space, phx_ctz(fit)));
         }
         if (planner->count->alignment == PHX_BUDDY) {
             return -(int64_t)PHX_MISFIT;
@@ -337,8 +337,8 @@ static phx_status check_sizes(const phx_gang *gang, const uint32_t *sizes, uint3
 }
 
 phx_status phx_place_many(phx_planner *planner, const phx_gang *gang, const uint32_t *sizes,
-                          uint32_t size_count, int64_t *handles, int32_t *levels,
-                          int64_t *offsets, int32_t *leaves)
+                          uint32_t size_count, int64_t *handles, int32_t *levels, int64_t *offsets,
+                          int32_t *leaves)
 {
     phx_gang shape = *gang;
     phx_request request;
@@ -353,8 +353,7 @@ phx_status phx_place_many(phx_planner *planner, const phx_gang *gang, const uint
             shape.ranks = sizes[at];
             status = phx_request_init(planner, &shape, &request);
         }
-        const int64_t placed =
-            status == PHX_OK ? phx_place(planner, &request) : -(int64_t)status;
+        const int64_t placed = status == PHX_OK ? phx_place(planner, &request) : -(int64_t)status;
         const uint32_t slot = (uint32_t)(placed & 0x1fffff);
         handles[at] = placed < 0 ? -1 : phx_handle(planner, slot);
         levels[at] = placed < 0 ? -1 : (int32_t)((placed >> 42) & 31);

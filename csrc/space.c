@@ -54,7 +54,8 @@ void phx_space_attach(phx_space *space, const phx_tree *tree, void *region)
         at += ((size_t)tree->level[level].count * sizeof(uint32_t) + 7) / 8 * 8;
     }
     for (uint32_t shape = 0; shape + 1 < tree->shape_count; ++shape) {
-        at = set_attach(&space->index[shape], tree->level[tree->shape[shape].level].count, NULL, at);
+        at =
+            set_attach(&space->index[shape], tree->level[tree->shape[shape].level].count, NULL, at);
     }
     set_attach(&space->index[tree->shape_count - 1], tree->level[tree->depth].count,
                space->whole[tree->depth], at);

@@ -220,15 +220,15 @@ static void fill_shapes(phx_tree *tree)
         for (uint32_t order = 0; (1u << order) < level->fanout_max; ++order) {
             const phx_level *below = &tree->level[at - 1];
             tree->shape[tree->shape_count++] =
-                (phx_shape){(uint8_t)at, (uint8_t)order, level->leaves_shift,
-                            below->leaves_shift, below->leaves << order};
+                (phx_shape){(uint8_t)at, (uint8_t)order, level->leaves_shift, below->leaves_shift,
+                            below->leaves << order};
             ++tree->order_count[at];
         }
     }
     const phx_level *top = &tree->level[tree->depth];
     tree->shape_base[tree->depth + 1] = (uint8_t)tree->shape_count;
-    tree->shape[tree->shape_count++] = (phx_shape){
-        (uint8_t)(tree->depth + 1), 0, top->leaves_shift, top->leaves_shift, top->leaves};
+    tree->shape[tree->shape_count++] = (phx_shape){(uint8_t)(tree->depth + 1), 0, top->leaves_shift,
+                                                   top->leaves_shift, top->leaves};
     tree->order_count[tree->depth + 1] = 1;
     for (uint32_t at = 0; at <= tree->depth; ++at) {
         tree->leaves_shift[at] = tree->level[at].leaves_shift;
@@ -293,8 +293,23 @@ phx_status phx_tree_new(uint32_t depth, const uint32_t *counts, const uint32_t *
     return status;
 }
 
+phx_status phx_tree_set_rails(phx_tree *tree, const uint8_t *rails)
+{
+    uint8_t *copy = malloc(tree->level[0].count);
+    if (copy == NULL) {
+        return PHX_NO_MEMORY;
+    }
+    memcpy(copy, rails, tree->level[0].count);
+    free(tree->rails);
+    tree->rails = copy;
+    return PHX_OK;
+}
+
 void phx_tree_free(phx_tree *tree)
 {
+    if (tree != NULL) {
+        free(tree->rails);
+    }
     free(tree);
 }
 

@@ -1,7 +1,7 @@
 /* phx_tree: the shape of a cluster, immutable and shared by its planners.
  *
- * Levels here are internal: a level whose vertices have more than 64 children is cut into runs of 64
- * by a hidden level, so that the children of one vertex are always one word of bits.
+ * Levels here are internal: a level whose vertices have more than 64 children is cut into runs of
+ * 64 by a hidden level, so that the children of one vertex are always one word of bits.
  *
  * Invariants, checked by phx_tree_new:
  *   T1  the children of the vertices of a level cover the level below, in order, without holes
@@ -20,14 +20,14 @@
 
 typedef struct phx_level {
     uint32_t count;
-    uint32_t fanout;      /* children of every vertex, 0 when they differ */
+    uint32_t fanout; /* children of every vertex, 0 when they differ */
     uint32_t fanout_max;
-    uint32_t leaves;      /* leaves below every vertex, 0 when they differ */
+    uint32_t leaves; /* leaves below every vertex, 0 when they differ */
     uint32_t leaves_max;
     uint8_t fanout_shift; /* log2 of fanout when it is a power of two, else 255 */
     uint8_t leaves_shift;
-    uint8_t hidden;       /* 1: made by us to keep T2; nobody names it */
-    uint8_t visible;      /* the visible level this one is, or for a hidden one serves */
+    uint8_t hidden;  /* 1: made by us to keep T2; nobody names it */
+    uint8_t visible; /* the visible level this one is, or for a hidden one serves */
     uint32_t phantoms;
     const uint32_t *first;      /* count + 1 entries, NULL when fanout != 0 */
     const uint32_t *leaf_first; /* count + 1 entries, NULL when leaves != 0 */
@@ -38,7 +38,8 @@ typedef struct phx_level {
 typedef struct phx_shape {
     uint8_t level;
     uint8_t order;
-    uint8_t vertex_shift; /* buddy trees only: leaf >> shift is the vertex, or the child, of a block */
+    uint8_t
+        vertex_shift; /* buddy trees only: leaf >> shift is the vertex, or the child, of a block */
     uint8_t child_shift;
     uint32_t leaves; /* of every block of this shape, 0 when they differ */
 } phx_shape;
@@ -51,11 +52,12 @@ struct phx_tree {
     uint32_t shape_count;
     uint64_t fingerprint;
     size_t bytes;
-    uint8_t internal[PHX_LEVELS_MAX + 1];     /* visible level -> internal level */
-    uint8_t shape_base[PHX_DEPTH_MAX + 2];    /* first shape of a level */
+    uint8_t internal[PHX_LEVELS_MAX + 1];  /* visible level -> internal level */
+    uint8_t shape_base[PHX_DEPTH_MAX + 2]; /* first shape of a level */
     uint8_t order_count[PHX_DEPTH_MAX + 2];
-    uint8_t leaves_shift[PHX_DEPTH_MAX + 1];  /* that of every level, close together */
-    uint8_t orders_of_byte[256];              /* orders of the maximal runs of an 8-bit mask */
+    uint8_t leaves_shift[PHX_DEPTH_MAX + 1]; /* that of every level, close together */
+    uint8_t orders_of_byte[256];             /* orders of the maximal runs of an 8-bit mask */
+    uint8_t *rails; /* [leaves], NULL: not given */
     phx_level level[PHX_DEPTH_MAX + 1];
     phx_shape shape[PHX_SHAPES_MAX];
 };
@@ -140,8 +142,12 @@ PHX_INLINE uint32_t phx_orders_of(const phx_tree *tree, uint64_t mask, uint32_t 
 PHX_INLINE uint64_t phx_aligned_runs(uint64_t mask, uint32_t order)
 {
     static const uint64_t below_top[PHX_ORDERS + 1] = {
-        UINT64_C(0),                  UINT64_C(0x5555555555555555), UINT64_C(0x7777777777777777),
-        UINT64_C(0x7f7f7f7f7f7f7f7f), UINT64_C(0x7fff7fff7fff7fff), UINT64_C(0x7fffffff7fffffff),
+        UINT64_C(0),
+        UINT64_C(0x5555555555555555),
+        UINT64_C(0x7777777777777777),
+        UINT64_C(0x7f7f7f7f7f7f7f7f),
+        UINT64_C(0x7fff7fff7fff7fff),
+        UINT64_C(0x7fffffff7fffffff),
         ~UINT64_C(0)}; /* nothing is wider than 32 children: 64 are the whole vertex */
     const uint64_t low = below_top[order];
     const uint64_t gaps = ~mask;
