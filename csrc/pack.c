@@ -270,10 +270,25 @@ static int cut_is_sound(const phx_planner *planner, const phx_search *search, ui
            !(search->group > 1 && groups->phantoms != 0);
 }
 
+/* Leaves of a host, out of `mask`, on the rails that the ranks had. */
+static uint64_t on_rails(const phx_planner *planner, const phx_search *search, uint32_t host,
+                         uint64_t mask)
+{
+    const uint32_t first = phx_child_first(planner->tree, 1, host);
+    const uint8_t *rails = planner->tree->rails;
+    uint64_t kept = 0;
+    for (uint64_t left = mask; left != 0; left &= left - 1) {
+        const uint32_t at = phx_ctz(left);
+        const uint32_t rail = rails == NULL ? at : rails[first + at] & 63u;
+        kept |= ((search->rails >> rail) & 1) << at;
+    }
+    return kept;
+}
+
 typedef struct choice {
     uint32_t vertex;
     uint32_t first; /* of a block to cut, or PHX_NONE */
-    uint32_t kind;  /* 0: one block, 1: a union */
+    uint32_t kind;  /* 0: one block, or the rails asked for; 1: a union */
     uint32_t residual;
     uint32_t leaves; /* of the vertex: among equal blocks the smaller vertex is cut */
 } choice;
@@ -289,6 +304,10 @@ static choice judge(const phx_planner *planner, const phx_search *search, uint32
     } else if (search->rule == PHX_LOWEST) {
         made.residual = 0;
         made.leaves = 0;
+    } else if (search->rails != 0) {
+        made.kind = level > 1 ||
+                    phx_popcount(on_rails(planner, search, vertex,
+                                          host_mask(planner, search, vertex))) < search->need;
     } else if (cut_is_sound(planner, search, level)) {
         uint32_t size = 0;
         if (phx_bit(planner->space.whole[level], vertex)) {
@@ -382,6 +401,11 @@ static void pick_in_host(const phx_planner *planner, const phx_search *search, u
 {
     const uint32_t base = phx_child_first(planner->tree, 1, host);
     uint64_t mask = host_mask(planner, search, host);
+    uint64_t aligned = search->rails == 0 ? 0 : on_rails(planner, search, host, mask);
+    for (; aligned != 0 && need > 0; aligned &= aligned - 1, --need) {
+        phx_bit_set(search->picks, base + phx_ctz(aligned));
+        mask &= ~(aligned & (0 - aligned));
+    }
     while (need > 0) {
         uint32_t order = 0;
         while (order < PHX_ORDERS &&
@@ -506,7 +530,7 @@ phx_status phx_search_run(phx_planner *planner, phx_search *search)
         (search->group > 1 && search->group_level == 0)) {
         return PHX_MISFIT;
     }
-    if (search_block(planner, search) == PHX_OK) {
+    if (search->rails == 0 && search_block(planner, search) == PHX_OK) {
         return PHX_OK;
     }
     for (uint32_t level = 1; level <= end; ++level) {
@@ -518,7 +542,7 @@ phx_status phx_search_run(phx_planner *planner, phx_search *search)
         if (best.vertex == PHX_NONE) {
             continue;
         }
-        if (best.kind == 0) {
+        if (best.first != PHX_NONE) {
             phx_bits_fill(search->picks, best.first, search->need, 1);
             answer(search, level, best.vertex, best.first, best.first + search->need);
         } else {

@@ -22,6 +22,7 @@ typedef struct phx_search {
     uint32_t rule;
     uint32_t bounded; /* within was asked for: a phantom there serves it not */
     uint32_t loose;   /* leaves count even where they make no whole group */
+    uint64_t rails;   /* rails the ranks had, as bits: preferred, never a condition */
     uint32_t limited; /* some limit[level] is in force */
     uint32_t limit_low; /* lowest of them; 0 when leaves are limited */
     uint8_t limit_on[PHX_DEPTH_MAX + 1];

@@ -29,6 +29,9 @@ const char *phx_status_name(int status);
  * have, so it can serve no constraint of its level. */
 phx_status phx_tree_new(uint32_t depth, const uint32_t *counts, const uint32_t *first,
                         const uint8_t *phantom, phx_tree **out);
+/* NIC rail of every leaf, 0..63, copied; repairs then put a rank on the rail it had where the tree
+ * allows. Without it a leaf's place in its host stands for its rail. Call before any planner. */
+phx_status phx_tree_set_rails(phx_tree *tree, const uint8_t *rails);
 void phx_tree_free(phx_tree *tree);
 uint32_t phx_tree_leaf_count(const phx_tree *tree);
 uint32_t phx_tree_depth(const phx_tree *tree);

@@ -116,13 +116,14 @@ static void hold_picks(phx_plan *plan, const phx_search *found)
 
 /* Free leaves of the vertex first, then its spares as well. Holds what it finds. */
 static phx_status find_in(phx_plan *plan, uint32_t level, uint32_t vertex, uint32_t need,
-                          uint32_t group, phx_search *found)
+                          uint32_t group, uint64_t rails, phx_search *found)
 {
     phx_planner *planner = plan->planner;
     *found = plan->search;
     found->need = need;
     found->group = group;
     found->group_level = plan->group_level;
+    found->rails = need < planner->tree->level[1].leaves_max ? rails : 0;
     found->start = 1;
     found->within = level;
     found->bounded = 0;
@@ -150,13 +151,32 @@ static phx_status find_in(phx_plan *plan, uint32_t level, uint32_t vertex, uint3
     return status;
 }
 
+/* Rails of a unit's ranks, all of them or the dead ones only, as bits. */
+static uint64_t rails_of(const phx_plan *plan, phx_cursor at, int whole)
+{
+    const phx_planner *planner = plan->planner;
+    const phx_tree *tree = planner->tree;
+    uint64_t rails = 0;
+    for (uint32_t left = plan->group; left > 0;) {
+        const phx_run piece = phx_cursor_next(planner, &at, left);
+        left -= piece.count;
+        for (uint32_t leaf = piece.first; leaf < piece.first + piece.count; ++leaf) {
+            const uint32_t place = leaf - phx_child_first(tree, 1, phx_parent(tree, 0, leaf));
+            const uint32_t rail = tree->rails == NULL ? place : tree->rails[leaf] & 63u;
+            rails |= whole || phx_bit(planner->lost, leaf) ? UINT64_C(1) << rail : 0;
+        }
+    }
+    return rails;
+}
+
 static int fill_unit(phx_plan *plan, phx_cursor at, uint32_t dead, uint32_t leaf)
 {
     phx_search found;
     uint32_t vertex = leaf;
+    const uint64_t rails = rails_of(plan, at, 0);
     for (uint32_t level = 1; level <= plan->group_level; ++level) {
         vertex = phx_parent(plan->planner->tree, level - 1, vertex);
-        if (find_in(plan, level, vertex, dead, 1, &found) == PHX_OK) {
+        if (find_in(plan, level, vertex, dead, 1, rails, &found) == PHX_OK) {
             record_unit(plan, at, &found, found.low, 0);
             phx_pick_clear(&found);
             return 1;
@@ -195,6 +215,7 @@ typedef struct bundle {
     uint32_t vertex;
     uint32_t units;
     uint32_t last; /* index of its last unit */
+    uint64_t rails; /* of its ranks */
 } bundle;
 
 static int next_moving(const phx_plan *plan, phx_cursor *at)
@@ -217,8 +238,9 @@ static int next_bundle(const phx_plan *plan, phx_cursor *at, bundle *out)
     if (!next_moving(plan, at)) {
         return 0;
     }
-    *out = (bundle){*at, own_domain(plan, at), 0, 0};
+    *out = (bundle){*at, own_domain(plan, at), 0, 0, 0};
     do {
+        out->rails |= rails_of(plan, *at, 1);
         out->last = at->rank / plan->group;
         ++out->units;
         skip_unit(plan, at);
@@ -251,8 +273,8 @@ static void move_pass(phx_plan *plan, uint32_t level)
                                     ? plan->scope_vertex
                                     : phx_ancestor(plan->planner->tree, plan->group_level,
                                                    units.vertex, level);
-        if (find_in(plan, level, vertex, units.units * plan->group, plan->group, &found) ==
-            PHX_OK) {
+        if (find_in(plan, level, vertex, units.units * plan->group, plan->group, units.rails,
+                    &found) == PHX_OK) {
             record_bundle(plan, &units, &found, units.units);
         }
     }
@@ -264,10 +286,10 @@ static void move_rest(phx_plan *plan)
     phx_search found;
     phx_cursor at = phx_cursor_start(plan->planner, plan->slot);
     while (next_moving(plan, &at)) {
-        const bundle unit = {at, 0, 1, at.rank / plan->group};
+        const bundle unit = {at, 0, 1, at.rank / plan->group, rails_of(plan, at, 1)};
         skip_unit(plan, &at);
         if (find_in(plan, plan->scope_level, plan->scope_vertex, plan->group, plan->group,
-                    &found) == PHX_OK) {
+                    unit.rails, &found) == PHX_OK) {
             record_bundle(plan, &unit, &found, 1);
         } else {
             ++plan->unmet;

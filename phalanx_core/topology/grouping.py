@@ -23,7 +23,10 @@ class Grouping(NamedTuple):
 
 
 def group_labels(
-    levels: Sequence[str], labels: Sequence[Sequence[Hashable]], leaf_count: int
+    levels: Sequence[str],
+    labels: Sequence[Sequence[Hashable]],
+    leaf_count: int,
+    rails: IntArray | None = None,
 ) -> Grouping:
     """Give every labelled domain a dense id in address order.
 
@@ -35,6 +38,9 @@ def group_labels(
         ``labels[k]`` holds one label a leaf of ``levels[k]``; None = no domain.
     leaf_count
         Number of leaves n.
+    rails
+        NIC rail of each leaf, shape (n,): leaves of one lowest domain are addressed in
+        this order, so that equal places in two hosts are on equal rails.
 
     Returns
     -------
@@ -65,7 +71,7 @@ def group_labels(
         firsts.append(first_leaf)
     firsts.reverse()
     keys = _vertex_keys(coded, firsts)
-    order = _address_order(keys)
+    order = _address_order(keys, rails)
     domains = []
     names = []
     for k, codes in enumerate(coded):
@@ -123,10 +129,16 @@ def _vertex_keys(coded: list[_Wide], firsts: list[_Wide]) -> list[_Wide]:
     return keys
 
 
-def _address_order(keys: list[_Wide]) -> IntArray:
-    if all(bool((key[1:] >= key[:-1]).all()) for key in keys):
+def _address_order(keys: list[_Wide], rails: IntArray | None) -> IntArray:
+    in_order = all(bool((key[1:] >= key[:-1]).all()) for key in keys)
+    if rails is not None and in_order:
+        lowest = keys[0]
+        next_domain = lowest[1:] != lowest[:-1]
+        in_order = bool((next_domain | (rails[1:] >= rails[:-1])).all())
+    if in_order:
         return np.arange(keys[0].size, dtype=np.int32)
-    return np.lexsort(keys).astype(np.int32)
+    by_rail = [] if rails is None else [rails]
+    return np.lexsort([*by_rail, *keys]).astype(np.int32)
 
 
 def _ids_in_order(group: _Wide) -> tuple[IntArray, _Wide]:

@@ -59,7 +59,8 @@ class Topology(Forest):
         types
             GPU type of each leaf, or one for all; by default the leaf level's name.
         nic_rails
-            NIC index of each leaf, integers from 0.
+            NIC index of each leaf, integers from 0; orders the leaves inside the lowest
+            domains, so that equal places in two hosts are on equal rails.
         bandwidth
             Level name to bytes/s a GPU.
         nvlink
@@ -84,7 +85,8 @@ class Topology(Forest):
         names_all = checks.checked_levels(levels, leaf)
         rows = checks.checked_labels(names_all[1:], labels)
         leaf_count = len(rows[0])
-        grouping = group_labels(names_all[1:], rows, leaf_count)
+        rails = checks.checked_rails(nic_rails, leaf_count)
+        grouping = group_labels(names_all[1:], rows, leaf_count, rails)
         type_names, type_of = checks.checked_types(types, leaf, leaf_count)
         bandwidths = checks.checked_bandwidth(bandwidth, names_all)
         if nvlink is None and "nvlink" in names_all[1:]:
@@ -95,7 +97,7 @@ class Topology(Forest):
             type_names=type_names,
             type_of=type_of,
             bandwidth=bandwidths,
-            nic_rails=checks.checked_rails(nic_rails, leaf_count),
+            nic_rails=rails,
             nvlink_level=checks.checked_nvlink(nvlink, names_all),
             _domains=grouping.domains,
             _labels=grouping.labels,
