@@ -12,7 +12,6 @@ import os
 import platform
 import subprocess
 import sys
-import sysconfig
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -62,6 +61,16 @@ def processor() -> str:
     return names[0] if names else platform.machine()
 
 
+def extension() -> str:
+    """Whether the compiled module that Python uses is of the sources beside it."""
+    built = sorted((ROOT / "phalanx_core").glob("_native*.so"))
+    if not built:
+        return "installed elsewhere"
+    newest = max(path.stat().st_mtime for path in (ROOT / "csrc").iterdir())
+    stale = built[0].stat().st_mtime < newest
+    return "OLDER THAN csrc: make native" if stale else "current"
+
+
 def machine() -> dict[str, Any]:
     """Facts without which a figure means nothing."""
     dirty = "+changes" if output_of("git", "status", "--porcelain", "csrc") else ""
@@ -76,7 +85,7 @@ def machine() -> dict[str, Any]:
         "numpy": np.__version__,
         "commit": (output_of("git", "rev-parse", "--short", "HEAD") or "unknown")
         + dirty,
-        "extension": sysconfig.get_platform(),
+        "extension": extension(),
     }
 
 
