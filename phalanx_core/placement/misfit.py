@@ -166,11 +166,13 @@ def _sentence(
 ) -> str:
     unit = frame.topology.levels[0]
     wanted = plural(gang.ranks, unit)
+    groups = _groups(gang, frame)
     if not records:
-        return f"no domain can hold {wanted}"
+        level = gang.within if gang.within is not None else -1
+        name = level if isinstance(level, str) else frame.topology.levels[level]
+        return f"no {name} could ever hold {wanted}{groups}"
     top = records[-1]
     best = top.best or "none"
-    groups = _groups(gang, frame)
     if code is MisfitCode.TOO_LARGE:
         return (
             f"no {top.level} could ever hold {wanted}{groups}: best {best} has "
@@ -189,12 +191,12 @@ def _sentence(
             f"no {top.level} has {wanted}{groups}: best {best} has whole groups for "
             f"{top.ranks} of its {top.available} available{losses}"
         )
-    what = "an aligned block of" if code is MisfitCode.ALIGNMENT else "available"
-    wanted = (
-        f"{what} {wanted}"
-        if code is MisfitCode.ALIGNMENT
-        else (f"{gang.ranks} {what} {plural(gang.ranks, unit).split()[1]}")
-    )
+    if code is MisfitCode.ALIGNMENT:
+        # Buddy blocks are rounded up, so this is what was really sought.
+        held = 1 << (gang.ranks - 1).bit_length()
+        wanted = f"an aligned block of {plural(held, unit)}"
+    else:
+        wanted = f"{gang.ranks} available {plural(gang.ranks, unit).split()[1]}"
     return (
         f"no {top.level} has {wanted}{groups}: best {best} has {top.available}{losses}"
     )
