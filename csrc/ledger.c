@@ -175,7 +175,11 @@ static __attribute__((noinline)) void release_runs(phx_planner *planner, uint32_
         next = planner->run_next[first];
         planner->run_next[first] = 0;
         planner->run_count[first] = 0;
-        phx_disown(planner, first, count);
+        if (phx_is_buddy(planner->tree, first, count)) {
+            phx_disown_block(planner, first, count);
+        } else {
+            phx_disown(planner, first, count);
+        }
         phx_settle(planner, first, count);
         phx_spares_refill(planner, first, count);
     }

@@ -140,6 +140,81 @@ static __attribute__((noinline)) int64_t commit_block(phx_planner *planner,
     return result_of(planner->tree, slot, first, request->level, 0);
 }
 
+/* A run joins the chain from `link` on, in address order, and the runs it touches. Returns the link
+ * to the run it is in now. */
+static uint32_t *chain_run(phx_planner *planner, uint32_t *link, uint32_t first, uint32_t count)
+{
+    uint32_t at = first;
+    while (*link != 0 && *link - 1 < first) {
+        at = *link - 1;
+        if (at + planner->run_count[at] == first) {
+            break;
+        }
+        link = &planner->run_next[at];
+        at = first;
+    }
+    if (at == first) {
+        planner->run_next[first] = *link;
+        *link = first + 1;
+    }
+    planner->run_count[at] += count;
+    const uint32_t next = planner->run_next[at];
+    if (next == first + count + 1) {
+        planner->run_next[at] = planner->run_next[next - 1];
+        planner->run_count[at] += planner->run_count[next - 1];
+        planner->run_next[next - 1] = 0;
+        planner->run_count[next - 1] = 0;
+    }
+    return link;
+}
+
+/* Whether the maximal blocks that are large enough hold so many pieces. */
+static int has_pieces(const phx_space *space, const phx_request *request)
+{
+    uint32_t found = 0;
+    for (uint64_t fit = *space->shapes & request->shapes; fit != 0; fit &= fit - 1) {
+        const uint32_t shape = phx_ctz(fit);
+        const phx_set *set = &space->index[shape];
+        const uint32_t vertex_shift = space->tree->shape[shape].vertex_shift;
+        for (uint32_t at = phx_set_next(set, 0, set->size); at < set->size;
+             at = phx_set_next(set, at + 1, set->size)) {
+            const int top = shape + 1 == space->tree->shape_count;
+            const uint64_t runs = top ? 1 : phx_buddy_runs(space, shape, at << vertex_shift);
+            found += phx_popcount(runs) << (shape - request->shape);
+            if (found >= request->pieces) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+/* The paper's union of aligned blocks, anywhere in one buddy tree. */
+static int64_t commit_union(phx_planner *planner, const phx_request *request)
+{
+    phx_space *space = &planner->space;
+    const uint32_t piece = 1u << request->shape;
+    if (!has_pieces(space, request)) {
+        return -(int64_t)PHX_MISFIT;
+    }
+    const uint32_t slot = phx_slot_take(planner, request, 0, 0);
+    phx_gang_slot *gang = &planner->gangs[slot];
+    uint32_t head = 0;
+    uint32_t *link = &head;
+    for (uint32_t at = 0; at < request->pieces; ++at) {
+        const uint32_t top = phx_ctz(*space->shapes & request->shapes);
+        int only;
+        const uint32_t first = phx_buddy_first(space, top, &only);
+        phx_buddy_take(space, first, request->shape, top, only);
+        phx_own_block(planner, first, piece, slot + 1);
+        link = chain_run(planner, *link <= first ? link : &head, first, piece);
+    }
+    gang->head = head - 1;
+    const uint32_t level = phx_span_level(planner, slot);
+    gang->levels = (uint16_t)(gang->levels | (level << 10));
+    return result_of(planner->tree, slot, head - 1, level, planner->run_next[head - 1] != 0);
+}
+
 /* The picked leaves, already taken or not, become a new gang in address order. */
 static int64_t commit_picks(phx_planner *planner, const phx_request *request,
                             const phx_search *search, int taken)
@@ -279,6 +354,11 @@ int64_t phx_place(phx_planner *planner, const phx_request *request)
         if (planner->count->alignment == PHX_BUDDY) {
             return -(int64_t)PHX_MISFIT;
         }
+    }
+    const phx_tree *tree = planner->tree;
+    if (request->quick && request->pieces > 1 && request->within == tree->depth &&
+        tree->level[tree->depth].count == 1) {
+        return commit_union(planner, request);
     }
     return phx_place_limited(planner, request, NULL, 1, NULL, 0, NULL);
 }

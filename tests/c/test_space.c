@@ -99,6 +99,8 @@ static phx_tree *irregular_tree(void)
     return tree;
 }
 
+static uint32_t unions_compared;
+
 static void check_space(const phx_space *space, const uint8_t *available)
 {
     const char *reason = NULL;
@@ -193,7 +195,15 @@ static uint32_t place(phx_planner *planner, uint32_t ranks, uint32_t *owner)
     if (phx_request_init(planner, &gang, &request) != PHX_OK) {
         return PHX_NONE;
     }
+    phx_planner *twin = NULL;
+    CHECK(phx_planner_clone(planner, &twin) == PHX_OK);
     const int64_t result = phx_place(planner, &request);
+    if (request.pieces > 1) { /* unions have a short cut of the search */
+        CHECK(phx_place_limited(twin, &request, NULL, 1, NULL, 0, NULL) == result);
+        CHECK(memcmp(planner->region, twin->region, planner->saved_bytes) == 0);
+        ++unions_compared;
+    }
+    phx_planner_free(twin);
     if (result < 0) {
         CHECK(result == -(int64_t)PHX_MISFIT);
         return PHX_NONE;
@@ -281,6 +291,10 @@ static void test_planner(const phx_tree *tree)
     if (tree->buddy) {
         const phx_options buddy = {PHX_BUDDY, PHX_NONE, PHX_NONE, 0};
         test_places_and_releases(tree, buddy);
+        const phx_options unions = {PHX_BUDDY, 2, 1, 1};
+        if (tree->visible_depth >= 3 && tree->level[1].fanout > 1) {
+            test_places_and_releases(tree, unions);
+        }
     }
 }
 
@@ -323,6 +337,7 @@ int main(void)
         test_planner(tree);
         phx_tree_free(tree);
     }
+    CHECK(unions_compared > 500);
     puts("test_space: passed");
     return 0;
 }
