@@ -124,6 +124,12 @@ def new_tree(first: Sequence[Words], phantom: NDArray[np.uint8] | None) -> Any:
     return ffi.gc(out[0], lib.phx_tree_free, int(lib.phx_tree_bytes(out[0])))
 
 
+def set_rails(tree: Any, rails: NDArray[np.uint8]) -> None:
+    """NIC rail of each leaf, 0 to 63, before any planner of the tree is made."""
+    status = lib.phx_tree_set_rails(tree, ffi.from_buffer("uint8_t[]", rails))
+    check(status, "topology")
+
+
 def _own(core: Any) -> Any:
     return ffi.gc(core, lib.phx_planner_free, int(lib.phx_planner_bytes(core)))
 

@@ -64,6 +64,10 @@ class Frame:
         real = np.concatenate(self.tree.real[1:])
         phantom = (real < 0).astype(np.uint8) if (real < 0).any() else None
         self.core_tree = native.new_tree(self.tree.first, phantom)
+        if topology.nic_rails is not None:
+            # A wish, never a condition: beyond 64 rails two may look the same.
+            rails = topology.nic_rails[self.tree.leaf_at] & 63
+            native.set_rails(self.core_tree, rails.astype(np.uint8))
         nvlink = topology.nvlink_level
         self.group_level = nvlink if nvlink is not None else 1
 

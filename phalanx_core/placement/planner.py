@@ -17,8 +17,8 @@ from phalanx_core.placement.health import HealthChanges
 from phalanx_core.placement.keys import Handle, Job, checked_job
 from phalanx_core.placement.limits import Limits, VertexLimits, copied
 from phalanx_core.placement.misfit import Misfit
+from phalanx_core.placement.plans import Plans
 from phalanx_core.placement.queries import Queries
-from phalanx_core.placement.repairs import Repairs
 from phalanx_core.placement.results import (
     FIRST_SHIFT,
     LEVEL_SHIFT,
@@ -38,7 +38,7 @@ _place = lib.phx_place
 _release = lib.phx_release
 
 
-class Planner(Repairs, HealthChanges, Batch, Queries, Snapshots):
+class Planner(Plans, HealthChanges, Batch, Queries, Snapshots):
     """Places gangs on a topology, and repairs them; one thread owns it.
 
     Parameters

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from phalanx_core import native
-from phalanx_core.errors import InvalidRequest, OwnershipError, StalePlan, UnknownJob
+from phalanx_core.errors import InvalidRequest, OwnershipError
 from phalanx_core.native import MISFIT, ffi, lib
 from phalanx_core.placement.gang import Gang
 from phalanx_core.placement.keys import Handle, Job
@@ -15,7 +15,6 @@ from phalanx_core.placement.limits import Limits, copied
 from phalanx_core.placement.misfit import Misfit, MisfitCode
 from phalanx_core.placement.repair import (
     HEAD_SIZE,
-    DrainPlan,
     Repair,
     Rest,
     core_moves,
@@ -36,11 +35,11 @@ if TYPE_CHECKING:
 
 _replan_word = lib.phx_replan_word
 _NULL = ffi.NULL
-_APPLY: int = lib.PHX_REPLAN_APPLY
+APPLY: int = lib.PHX_REPLAN_APPLY
 _PARTIAL: int = lib.PHX_REPLAN_PARTIAL
-_CORDONED: int = lib.PHX_REPLAN_CORDONED
-_MOVE_SIZE = native.MOVE.itemsize
-_COPIED = HEAD_SIZE + MOVES_COPIED * _MOVE_SIZE
+CORDONED: int = lib.PHX_REPLAN_CORDONED
+MOVE_SIZE = native.MOVE.itemsize
+_COPIED = HEAD_SIZE + MOVES_COPIED * MOVE_SIZE
 _NO_LEAVES: tuple[int, ...] = ()
 
 
@@ -139,7 +138,7 @@ class Repairs(State):
             moves = reply[0]
             if moves:
                 if moves > MOVES_COPIED:
-                    size = HEAD_SIZE + _MOVE_SIZE * moves
+                    size = HEAD_SIZE + MOVE_SIZE * moves
                     repair._reply = self._reply[:size]
                 self._jobs[job] = repair
                 self._taken.append(repair)
@@ -164,7 +163,7 @@ class Repairs(State):
         if limits is not None:
             bound = self._frame.limits(copied(limits))
         pointer = _NULL if bound is None else bound.pointer
-        flags = (_PARTIAL if partial else 0) | (_APPLY if apply else 0)
+        flags = (_PARTIAL if partial else 0) | (APPLY if apply else 0)
         return self._replan_slot(self._core, job, positions, pointer, flags)
 
     def _lost_leaves(self, job: Job, entry: Entry, failed: object) -> Any:
@@ -189,7 +188,7 @@ class Repairs(State):
         slot = before._packed & SLOT
         runs = as_runs(failed)
         room = max(before.gang.ranks, 1)
-        block = ffi.new("char[]", HEAD_SIZE + _MOVE_SIZE * room)
+        block = ffi.new("char[]", HEAD_SIZE + MOVE_SIZE * room)
         answer = ffi.cast("phx_repair *", block)
         status = lib.phx_replan(
             core,
@@ -211,7 +210,7 @@ class Repairs(State):
         repair = Repair()
         repair.job, repair._before, repair._rest = job, before, None
         repair._packed = slot | MOVED
-        size = HEAD_SIZE + _MOVE_SIZE * answer.moves
+        size = HEAD_SIZE + MOVE_SIZE * answer.moves
         repair._reply = bytes(ffi.buffer(block, size))
         unresolved = np.empty(0, np.int32)
         if answer.unresolved:
@@ -222,7 +221,7 @@ class Repairs(State):
             repair._rest = Rest(runs, unresolved)
             if unresolved.size:
                 repair._rest.reason = self._shortfall(core, job, before, unresolved)
-        if flags & _APPLY and core is self._core:
+        if flags & APPLY and core is self._core:
             self._note_repair(repair, before)
         return repair
 
@@ -233,7 +232,7 @@ class Repairs(State):
         positions = before._positions().astype(np.uint32)
         states = native.states_of(core, positions)
         lost = (states >> 2) & 3 == lib.PHX_DOWN
-        if flags & _CORDONED:
+        if flags & CORDONED:
             lost |= (states >> 4) & 1 == 1
         return np.flatnonzero(lost | np.isin(positions, failed))
 
@@ -279,110 +278,6 @@ class Repairs(State):
         positions = before._positions()
         told = shortfall(self._frame, core, before.gang, positions, lost)
         return f"job {job!r}: {told}"
-
-    def apply(self, plan: Repair | DrainPlan) -> None:
-        """Commit a plan that was made with ``apply=False``.
-
-        Parameters
-        ----------
-        plan
-            A repair, or a drain with all its repairs: all or nothing.
-
-        Raises
-        ------
-        StalePlan
-            If a leaf or the job changed since the plan was made.
-        InvalidRequest
-            If it is no plan, or a plan of another topology.
-        """
-        with self._inside:
-            if isinstance(plan, DrainPlan):
-                self._apply_drain(plan)
-            elif isinstance(plan, Repair):
-                self._commit(self._core, plan)
-                self._note_repair(plan, self._find(plan.job))
-            else:
-                raise InvalidRequest(f"plan {plan!r}: a Repair or a DrainPlan")
-
-    def _commit(self, core: Any, plan: Repair) -> None:
-        subject = f"plan for job {plan.job!r}"
-        if plan._frame is not self._frame and (
-            plan._frame.topology != self._frame.topology
-            or plan._frame.type != self._frame.type
-        ):
-            raise InvalidRequest(f"{subject}: made on another topology or type")
-        try:
-            entry = self._find(plan.job)
-        except (UnknownJob, OwnershipError):
-            raise StalePlan(f"{subject}: the job is gone") from None
-        if entry.gang.ranks != plan.gang.ranks:
-            raise StalePlan(f"{subject}: the job is another one by now")
-        moves = core_moves(plan._reply)
-        failed = b"" if plan._rest is None else plan._rest.failed
-        status = lib.phx_apply(
-            core,
-            entry._packed & SLOT,
-            ffi.from_buffer("phx_move[]", moves) if moves else _NULL,
-            len(moves) // _MOVE_SIZE,
-            ffi.from_buffer("phx_run[]", failed) if failed else _NULL,
-            len(failed) // native.RUN.itemsize,
-        )
-        native.check(status, subject)
-
-    def drain(self, leaves: object, apply: bool = True) -> DrainPlan:
-        """Cordon leaves and move the jobs off them.
-
-        Parameters
-        ----------
-        leaves
-            Ids or names.
-        apply
-            False: a plan for :meth:`apply`; nothing changes, the cordon included.
-
-        Returns
-        -------
-        DrainPlan
-            Job to Repair or Misfit, in order of the leaves. A job that cannot leave
-            keeps its leaves.
-
-        Raises
-        ------
-        InvalidRequest
-            If a leaf does not exist or is listed twice.
-
-        Examples
-        --------
-        >>> from phalanx_core import Gang, Planner, Topology
-        >>> planner = Planner(Topology.from_spec("host:2 gpu:4"))
-        >>> _ = planner.place("a", Gang(2))
-        >>> {job: len(done.moves) for job, done in planner.drain([0, 1]).items()}
-        {'a': 2}
-        """
-        with self._inside:
-            positions = self._frame.positions(leaves, "drain")
-            core = self._core if apply else native.clone(self._core)
-            owners = native.health_change(core, lib.PHX_CORDON, positions, "drain")
-            plan = DrainPlan(self._frame.leaf_ids(positions))
-            none = np.empty(0, np.uint32)
-            for slot in dict.fromkeys(owners[owners != native.NONE].tolist()):
-                job = self._name(slot)
-                entry = self._find(job)
-                bound = entry._limits if entry._packed & LIMITED else None
-                pointer = _NULL if bound is None else bound.pointer
-                flags = _CORDONED | _APPLY
-                plan[job] = self._replan_slot(core, job, none, pointer, flags)
-            return plan
-
-    def _apply_drain(self, plan: DrainPlan) -> None:
-        positions = self._frame.positions(plan.leaves, "drain")
-        repairs = [repair for repair in plan.values() if isinstance(repair, Repair)]
-        # Tried on a copy first, so that a stale part leaves everything as it is.
-        for core in (native.clone(self._core), self._core):
-            native.health_change(core, lib.PHX_CORDON, positions, "drain")
-            for repair in repairs:
-                self._commit(core, repair)
-        for repair in repairs:
-            self._note_repair(repair, self._find(repair.job))
 
 
 def as_runs(positions: NDArray[np.uint32]) -> bytes:

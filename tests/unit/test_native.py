@@ -72,6 +72,7 @@ def test_records_are_as_wide_as_the_structs() -> None:
         fields = ffi.typeof(name).fields
         assert dtype.itemsize == ffi.sizeof(name)
         assert dtype.names == tuple(field for field, _ in fields)
+    # phx_replan_word's block: what it answers is copied in one slice.
     offsets = dict(ffi.typeof("phx_replan_call").fields)
     assert offsets["repair"].offset == 0
     assert offsets["moves"].offset == ffi.sizeof("phx_repair") == 32

@@ -295,3 +295,17 @@ def test_large_repairs_are_told_whole() -> None:
     assert repair
     assert repair.moves[:, 1].tolist() == held[::2].tolist()
     planner.validate()
+
+
+def test_repairs_keep_rails_where_the_tree_allows() -> None:
+    """phx_tree_set_rails: a rank goes to a free leaf of its NIC rail."""
+    rails = [0, 1, 2, 3, 3, 2, 1, 0]
+    topology = Topology.from_labels(
+        ("host", "rack"), [["a"] * 4 + ["b"] * 4, ["r"] * 8], nic_rails=rails
+    )
+    planner = Planner(topology)
+    placed = planner.place("a", Gang(4))
+    assert [rails[leaf] for leaf in placed.leaves] == [0, 1, 2, 3]
+    planner.fail(placed.leaves[2:3])
+    ((rank, left, taken),) = planner.replan("a").moves.tolist()
+    assert (rank, rails[left], rails[taken]) == (2, 2, 2)

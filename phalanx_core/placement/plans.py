@@ -1,0 +1,126 @@
+"""Plans that were made beforehand, and drains."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from phalanx_core import native
+from phalanx_core.errors import InvalidRequest, OwnershipError, StalePlan, UnknownJob
+from phalanx_core.native import ffi, lib
+from phalanx_core.placement.repair import DrainPlan, Repair, core_moves
+from phalanx_core.placement.repairs import APPLY, CORDONED, MOVE_SIZE, Repairs
+from phalanx_core.placement.results import LIMITED, SLOT
+
+_NULL = ffi.NULL
+
+
+class Plans(Repairs):
+    """The part of a planner that commits plans; see :class:`Planner`."""
+
+    __slots__ = ()
+
+    def apply(self, plan: Repair | DrainPlan) -> None:
+        """Commit a plan that was made with ``apply=False``.
+
+        Parameters
+        ----------
+        plan
+            A repair, or a drain with all its repairs: all or nothing.
+
+        Raises
+        ------
+        StalePlan
+            If a leaf or the job changed since the plan was made.
+        InvalidRequest
+            If it is no plan, or a plan of another topology.
+        """
+        with self._inside:
+            if isinstance(plan, DrainPlan):
+                self._apply_drain(plan)
+            elif isinstance(plan, Repair):
+                self._commit(self._core, plan)
+                self._note_repair(plan, self._find(plan.job))
+            else:
+                raise InvalidRequest(f"plan {plan!r}: a Repair or a DrainPlan")
+
+    def _commit(self, core: Any, plan: Repair) -> None:
+        subject = f"plan for job {plan.job!r}"
+        if plan._frame is not self._frame and (
+            plan._frame.topology != self._frame.topology
+            or plan._frame.type != self._frame.type
+        ):
+            raise InvalidRequest(f"{subject}: made on another topology or type")
+        try:
+            entry = self._find(plan.job)
+        except (UnknownJob, OwnershipError):
+            raise StalePlan(f"{subject}: the job is gone") from None
+        if entry.gang.ranks != plan.gang.ranks:
+            raise StalePlan(f"{subject}: the job is another one by now")
+        moves = core_moves(plan._reply)
+        failed = b"" if plan._rest is None else plan._rest.failed
+        status = lib.phx_apply(
+            core,
+            entry._packed & SLOT,
+            ffi.from_buffer("phx_move[]", moves) if moves else _NULL,
+            len(moves) // MOVE_SIZE,
+            ffi.from_buffer("phx_run[]", failed) if failed else _NULL,
+            len(failed) // native.RUN.itemsize,
+        )
+        native.check(status, subject)
+
+    def drain(self, leaves: object, apply: bool = True) -> DrainPlan:
+        """Cordon leaves and move the jobs off them.
+
+        Parameters
+        ----------
+        leaves
+            Ids or names.
+        apply
+            False: a plan for :meth:`apply`; nothing changes, the cordon included.
+
+        Returns
+        -------
+        DrainPlan
+            Job to Repair or Misfit, in order of the leaves. A job that cannot leave
+            keeps its leaves.
+
+        Raises
+        ------
+        InvalidRequest
+            If a leaf does not exist or is listed twice.
+
+        Examples
+        --------
+        >>> from phalanx_core import Gang, Planner, Topology
+        >>> planner = Planner(Topology.from_spec("host:2 gpu:4"))
+        >>> _ = planner.place("a", Gang(2))
+        >>> {job: len(done.moves) for job, done in planner.drain([0, 1]).items()}
+        {'a': 2}
+        """
+        with self._inside:
+            positions = self._frame.positions(leaves, "drain")
+            core = self._core if apply else native.clone(self._core)
+            owners = native.health_change(core, lib.PHX_CORDON, positions, "drain")
+            plan = DrainPlan(self._frame.leaf_ids(positions))
+            none = np.empty(0, np.uint32)
+            for slot in dict.fromkeys(owners[owners != native.NONE].tolist()):
+                job = self._name(slot)
+                entry = self._find(job)
+                bound = entry._limits if entry._packed & LIMITED else None
+                pointer = _NULL if bound is None else bound.pointer
+                flags = CORDONED | APPLY
+                plan[job] = self._replan_slot(core, job, none, pointer, flags)
+            return plan
+
+    def _apply_drain(self, plan: DrainPlan) -> None:
+        positions = self._frame.positions(plan.leaves, "drain")
+        repairs = [repair for repair in plan.values() if isinstance(repair, Repair)]
+        # Tried on a copy first, so that a stale part leaves everything as it is.
+        for core in (native.clone(self._core), self._core):
+            native.health_change(core, lib.PHX_CORDON, positions, "drain")
+            for repair in repairs:
+                self._commit(core, repair)
+        for repair in repairs:
+            self._note_repair(repair, self._find(repair.job))
