@@ -4,10 +4,10 @@
 #include <string.h>
 
 static const char *const STATUS_NAMES[] = {
-    "OK",         "MISFIT",   "BAD_TREE",      "BAD_GANG",        "BAD_LEAF",
-    "LEAF_TWICE", "STALE_HANDLE", "NOT_OWNED", "NOT_FREE",        "BAD_CHAIN",
-    "STALE_PLAN", "NO_ROOM",  "NOT_BUDDY",     "BAD_SAVE",        "OTHER_VERSION",
-    "OTHER_TREE", "NO_MEMORY", "BAD_SPARES",   "BROKEN",          "NOT_QUARANTINED"};
+    "OK",         "MISFIT",       "BAD_TREE",   "BAD_GANG", "BAD_LEAF",
+    "LEAF_TWICE", "STALE_HANDLE", "NOT_OWNED",  "NOT_FREE", "BAD_CHAIN",
+    "STALE_PLAN", "NO_ROOM",      "NOT_BUDDY",  "BAD_SAVE", "OTHER_VERSION",
+    "OTHER_TREE", "NO_MEMORY",    "BAD_SPARES", "BROKEN",   "NOT_QUARANTINED"};
 
 const char *phx_status_name(int status)
 {
@@ -190,6 +190,10 @@ phx_status phx_planner_probe(phx_planner *to, const phx_planner *from)
     if (to->count->gangs != 0) {
         return PHX_NOT_FREE;
     }
+    if (to->count->spare_per != from->count->spare_per ||
+        to->count->spare_size != from->count->spare_size) {
+        return PHX_BAD_SPARES;
+    }
     const uint32_t slot_free = to->count->slot_free;
     const uint32_t slot_fresh = to->count->slot_fresh;
     memcpy(to->region, from->region, from->host_bytes);
@@ -244,8 +248,7 @@ phx_run phx_largest_block(const phx_planner *planner, uint32_t level)
             for (; runs != 0; runs &= runs - 1) {
                 const uint32_t child = phx_child_first(tree, kind->level, at) + phx_ctz(runs);
                 const phx_run run = run_leaves(tree, kind->level, child, 1u << kind->order);
-                if (run.count > best.count ||
-                    (run.count == best.count && run.first < best.first)) {
+                if (run.count > best.count || (run.count == best.count && run.first < best.first)) {
                     best = run;
                 }
             }

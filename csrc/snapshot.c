@@ -48,6 +48,18 @@ phx_status phx_planner_save(const phx_planner *planner, void *bytes, size_t size
     return PHX_OK;
 }
 
+/* Options that phx_planner_new can have written. */
+static int options_are_sound(const phx_tree *tree, const phx_counters *counters)
+{
+    if (counters->alignment > PHX_BUDDY || (counters->alignment == PHX_BUDDY && !tree->buddy)) {
+        return 0;
+    }
+    if (counters->spare_count == 0) {
+        return counters->spare_per == PHX_NONE && counters->spare_size == PHX_NONE;
+    }
+    return counters->spare_per <= tree->depth && counters->spare_size < counters->spare_per;
+}
+
 static phx_status check_header(const phx_tree *tree, const void *bytes, size_t size,
                                phx_counters *counters)
 {
@@ -70,16 +82,10 @@ static phx_status check_header(const phx_tree *tree, const void *bytes, size_t s
         return PHX_BAD_SAVE;
     }
     memcpy(counters, (const char *)bytes + sizeof head, sizeof *counters);
-    const int spares = counters->spare_count != 0;
-    if (spares && (counters->spare_per > tree->depth ||
-                   counters->spare_size >= counters->spare_per)) {
-        return PHX_BAD_SAVE;
-    }
-    return PHX_OK;
+    return options_are_sound(tree, counters) ? PHX_OK : PHX_BAD_SAVE;
 }
 
-phx_status phx_planner_load(const phx_tree *tree, const void *bytes, size_t size,
-                            phx_planner **out)
+phx_status phx_planner_load(const phx_tree *tree, const void *bytes, size_t size, phx_planner **out)
 {
     phx_counters counters;
     *out = NULL;
@@ -87,10 +93,8 @@ phx_status phx_planner_load(const phx_tree *tree, const void *bytes, size_t size
     if (status != PHX_OK) {
         return status;
     }
-    const int spares = counters.spare_count != 0;
     phx_planner *planner = NULL;
-    status = phx_planner_make(tree, spares ? counters.spare_per : PHX_NONE,
-                              spares ? counters.spare_size : PHX_NONE, &planner);
+    status = phx_planner_make(tree, counters.spare_per, counters.spare_size, &planner);
     if (status != PHX_OK) {
         return status;
     }

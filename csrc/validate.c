@@ -207,6 +207,40 @@ static const char *check_spares(const phx_planner *planner)
     return missing == count->spare_missing ? NULL : "L4: missing spares do not add up";
 }
 
+static int ends_clear(const uint64_t *words, uint32_t bits)
+{
+    return (bits & 63) == 0 || words[bits >> 6] >> (bits & 63) == 0;
+}
+
+/* Bits behind the last one of a bitmap, which no search expects. */
+static const char *check_ends(const phx_planner *planner)
+{
+    const phx_tree *tree = planner->tree;
+    const phx_space *space = &planner->space;
+    const uint32_t leaves = tree->level[0].count;
+    for (uint32_t level = 0; level <= tree->depth; ++level) {
+        if (!ends_clear(space->whole[level], tree->level[level].count)) {
+            return "S1: a vertex that does not exist is marked whole";
+        }
+    }
+    for (uint32_t shape = 0; shape < tree->shape_count; ++shape) {
+        const phx_set *set = &space->index[shape];
+        uint32_t bits = set->size;
+        for (uint32_t row = 0; row < set->rows; ++row, bits = PHX_WORDS(bits)) {
+            if (!ends_clear(set->row[row], bits)) {
+                return "S3: an index holds a vertex that does not exist";
+            }
+        }
+    }
+    if (tree->shape_count < 64 && *space->shapes >> tree->shape_count != 0) {
+        return "S5: the shapes word has a shape that does not exist";
+    }
+    const int clear = ends_clear(planner->down, leaves) && ends_clear(planner->suspect, leaves) &&
+                      ends_clear(planner->cordoned, leaves) &&
+                      ends_clear(planner->quarantine, leaves);
+    return clear ? NULL : "L3: a leaf that does not exist has a state";
+}
+
 phx_status phx_planner_validate(const phx_planner *planner, const char **reason)
 {
     const size_t words = PHX_WORDS((size_t)planner->tree->level[0].count);
@@ -216,7 +250,8 @@ phx_status phx_planner_validate(const phx_planner *planner, const char **reason)
     if (phx_space_validate(&planner->space, reason) != PHX_OK) {
         return PHX_BROKEN;
     }
-    const char *fault = check_slots(planner, seen, slots);
+    const char *fault = check_ends(planner);
+    fault = fault == NULL ? check_slots(planner, seen, slots) : fault;
     fault = fault == NULL ? check_owners(planner, seen) : fault;
     fault = fault == NULL ? check_leaves(planner) : fault;
     fault = fault == NULL ? check_spares(planner) : fault;
