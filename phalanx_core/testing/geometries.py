@@ -150,10 +150,12 @@ def _alike(topology: Topology, leaf: int, other: int) -> bool:
 
 
 def _with_holes() -> Topology:
-    """Two racks beside a host without a rack and two GPUs without a host."""
+    """Two racks, a rack of one host, a host without a rack, GPUs without a host."""
     hosts = ["a", "a", "b", "b", "b", "c", "c", "d", "d", None, None, "e", "e"]
     racks = ["r", "r", "r", "r", "r", "s", "s", None, None, None, "s", "s", "s"]
-    return Topology.from_labels(("host", "rack"), (hosts, racks))
+    return Topology.from_labels(
+        ("host", "rack"), ([*hosts, "f", None], [*racks, "t", "t"])
+    )
 
 
 _HOST_RACK = ("host", "rack")

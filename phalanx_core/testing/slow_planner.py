@@ -132,7 +132,10 @@ class SlowPlanner(SlowState):
         """Blocks of one buddy gang; more than one only beside spares."""
         if not self.buddy or self.rule is None:
             return 1
-        half = len(self.tree.levels[self.rule.per][0].leaves) // 2
+        domain = self.tree.levels[self.rule.per][0]
+        if not self.rule.eligible(self.tree, domain):
+            return 1
+        half = len(domain.leaves) // 2
         return max(1, buddy.held(needs.ranks) // half)
 
     # What a repair may be.

@@ -34,17 +34,20 @@ class SpareRule:
         self.size = topology.level_index(getattr(spares, "size", ""))
         self.count = int(getattr(spares, "count", 1))
 
+    def eligible(self, tree: SlowTree, domain: Vertex) -> list[Vertex]:
+        """Vertices a domain may choose from; none where it has no more than enough."""
+        inside = [
+            vertex
+            for vertex in tree.levels[self.size]
+            if vertex.real and tree.above(self.per, vertex.leaves[0]) is domain
+        ]
+        return inside if domain.real and len(inside) > self.count else []
+
     def chosen(self, tree: SlowTree, idle: Collection[int]) -> list[Vertex]:
         """Spare vertices of a tree whose idle leaves are these."""
         found: list[Vertex] = []
         for domain in tree.levels[self.per]:
-            inside = [
-                vertex
-                for vertex in tree.levels[self.size]
-                if vertex.real and tree.above(self.per, vertex.leaves[0]) is domain
-            ]
-            if not domain.real or len(inside) <= self.count:
-                continue
+            inside = self.eligible(tree, domain)
             whole = [v for v in inside if all(leaf in idle for leaf in v.leaves)]
             whole.sort(key=lambda v: (len(v.leaves), tree.position[v.leaves[0]]))
             found += whole[::-1][: self.count]

@@ -56,12 +56,15 @@ def test_replan_equals_enumeration_of_all_repairs(seed: int) -> None:
 
 @pytest.mark.parametrize("partial", [False, True])
 def test_replan_equals_counting_on_random_trees(partial: bool, seed: int) -> None:
-    """With and without limits, on trees of up to 16 leaves, three failures a call."""
+    """With and without limits and spares, up to 16 leaves, three failures a call."""
     rng = Random(seed)
     met: dict[str, int] = {}
     for _ in range(350):
         topology = random_topology(rng, 16)
-        pair = Pair(Planner(topology), SlowPlanner(topology))
+        shape = _random_spares(rng, topology)
+        geometry = Geometry("random", topology, shape)
+        pair = Pair(planner_of(geometry), twin_of(geometry))
+        pair.check()
         _repair_some(rng, pair, partial, met)
     assert met["REPLACEMENT"] >= 15
     assert met["repaired"] >= 50
@@ -77,6 +80,15 @@ def test_replan_equals_counting_with_spares(geometry: Geometry, seed: int) -> No
         pair = Pair(planner_of(geometry), twin_of(geometry))
         _repair_some(rng, pair, rng.random() < 0.5, met)
     assert met["repaired"] >= 20
+
+
+def _random_spares(rng: Random, topology: Topology) -> SpareShape | None:
+    """Spares of any two levels, or none."""
+    if rng.random() < 0.5 or len(topology.levels) < 3:
+        return None
+    size, per = sorted(rng.sample(range(len(topology.levels)), 2))
+    count = rng.choice((1, 1, 2))
+    return SpareShape(topology.levels[per], topology.levels[size], count)
 
 
 def _repair_some(rng: Random, pair: Pair, partial: bool, met: dict[str, int]) -> None:
