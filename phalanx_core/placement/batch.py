@@ -79,7 +79,8 @@ class Batch(State):
                 ffi.from_buffer("int32_t[]", leaves),
             )
             native.check(status, "place_many")
-            self._marks()[handles[handles >= 0] & _SLOTS] = 1
+            held = handles if levels.min(initial=0) >= 0 else handles[handles >= 0]
+            self._marks()[held & _SLOTS] = 1
             leaves = leaves[: offsets[-1]]
             if not self._frame.tree.identity:
                 leaves = self._frame.leaf_ids(leaves)
@@ -128,10 +129,12 @@ class Batch(State):
             given = _handles(handles)
             slots = given & _SLOTS
             marks = self._marks()
-            known = (given >= 0) & (slots < marks.size)
-            if known.all():
-                known = marks[slots] == 1
-            if not known.all():
+            in_range = given.size == 0 or (
+                int(given.min()) >= 0 and int(slots.max()) < marks.size
+            )
+            if not in_range or not marks[slots].all():
+                known = (given >= 0) & (slots < marks.size)
+                known[known] = marks[slots[known]] == 1
                 raise OwnershipError(
                     f"release_many: handle {int(given[~known][0])} was released before, "
                     "or never given"
@@ -170,9 +173,13 @@ def _sizes(ranks: ArrayLike, gang: Gang) -> NDArray[np.uint32]:
             f"place_many: ranks of shape {sizes.shape} and dtype {sizes.dtype}; "
             "a row of integers is needed"
         )
-    sizes = sizes.astype(np.int64)
-    bad = (sizes < 1) | (sizes % gang.group != 0) | (sizes > 2**31 - 1)
-    if bad.any():
+    if sizes.size and not (
+        int(sizes.min()) >= 1
+        and int(sizes.max()) < 2**31
+        and (gang.group == 1 or not (sizes.astype(np.int64) % gang.group).any())
+    ):
+        row = sizes.astype(np.int64)
+        bad = (row < 1) | (row % gang.group != 0) | (row >= 2**31)
         at = int(np.argmax(bad))
         raise InvalidRequest(
             f"place_many: ranks[{at}] is {sizes[at]}; a multiple of group {gang.group} "
