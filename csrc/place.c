@@ -2,6 +2,8 @@
 #include "owners.h"
 #include "pack.h"
 
+#include <string.h>
+
 static uint32_t power_of_two(uint32_t value)
 {
     uint32_t power = 1;
@@ -270,6 +272,20 @@ static phx_status pick_pieces_in(phx_planner *planner, const phx_request *reques
     return PHX_OK;
 }
 
+/* The aligned block that phx_place would take, picked and taken. */
+static phx_status pick_block(phx_planner *planner, const phx_request *request, phx_search *search)
+{
+    const uint64_t fit = request->quick ? *planner->space.shapes & request->shapes : 0;
+    if (fit == 0) {
+        return PHX_MISFIT;
+    }
+    search->low = phx_block_first(&planner->space, phx_ctz(fit));
+    search->high = search->low + request->held;
+    phx_space_take(&planner->space, search->low, request->held);
+    phx_bits_fill(planner->pick, search->low, request->held, 1);
+    return PHX_OK;
+}
+
 /* The paper's unions of aligned blocks: the first domain, by address, that has them all. */
 static phx_status pick_pieces(phx_planner *planner, const phx_request *request, phx_search *search)
 {
@@ -332,7 +348,11 @@ static phx_status pick_leaves(phx_planner *planner, const phx_request *request,
     phx_search_limit(planner, search, limits);
     *taken = 1;
     if (planner->count->alignment == PHX_BUDDY) {
-        return search->limited ? PHX_BAD_GANG : pick_pieces(planner, request, search);
+        if (search->limited) {
+            return PHX_BAD_GANG;
+        }
+        return request->pieces == 1 ? pick_block(planner, request, search)
+                                    : pick_pieces(planner, request, search);
     }
     if (request->aim == PHX_FILL && request->ranks > request->group) {
         return pick_units(planner, request, search);
@@ -416,24 +436,41 @@ static phx_status check_sizes(const phx_gang *gang, const uint32_t *sizes, uint3
     return PHX_OK;
 }
 
+/* Requests of the sizes met last, so that a mixed batch resolves each size once. */
+typedef struct memo {
+    phx_request request[64];
+    uint32_t ranks[64];
+} memo;
+
+static const phx_request *request_for(const phx_planner *planner, const phx_gang *gang,
+                                      uint32_t ranks, memo *known)
+{
+    const uint32_t at = (ranks * 2654435761u) >> 26;
+    if (known->ranks[at] != ranks) {
+        phx_gang sized = *gang;
+        sized.ranks = ranks;
+        if (phx_request_init(planner, &sized, &known->request[at]) != PHX_OK) {
+            return NULL;
+        }
+        known->ranks[at] = ranks;
+    }
+    return &known->request[at];
+}
+
 phx_status phx_place_many(phx_planner *planner, const phx_gang *gang, const uint32_t *sizes,
                           uint32_t size_count, int64_t *handles, int32_t *levels, int64_t *offsets,
                           int32_t *leaves)
 {
-    phx_gang shape = *gang;
-    phx_request request;
-    shape.ranks = gang->group;
-    phx_status status = phx_request_init(planner, &shape, &request);
-    if (status != PHX_OK || check_sizes(gang, sizes, size_count) != PHX_OK) {
+    memo known;
+    memset(known.ranks, 0, sizeof known.ranks);
+    if (check_sizes(gang, sizes, size_count) != PHX_OK ||
+        request_for(planner, gang, gang->group, &known) == NULL) {
         return PHX_BAD_GANG;
     }
     offsets[0] = 0;
     for (uint32_t at = 0; at < size_count; ++at) {
-        if (sizes[at] != shape.ranks) {
-            shape.ranks = sizes[at];
-            status = phx_request_init(planner, &shape, &request);
-        }
-        const int64_t placed = status == PHX_OK ? phx_place(planner, &request) : -(int64_t)status;
+        const phx_request *request = request_for(planner, gang, sizes[at], &known);
+        const int64_t placed = request == NULL ? -1 : phx_place(planner, request);
         const uint32_t slot = (uint32_t)(placed & 0x1fffff);
         handles[at] = placed < 0 ? -1 : phx_handle(planner, slot);
         levels[at] = placed < 0 ? -1 : (int32_t)((placed >> 42) & 31);

@@ -111,7 +111,7 @@ void phx_spares_refill(phx_planner *planner, uint32_t first, uint32_t count)
     const uint32_t last = phx_ancestor(tree, size, end, per);
     for (uint32_t domain = phx_ancestor(tree, size, vertex, per); domain <= last; ++domain) {
         if (planner->spare_held[domain] < planner->spare_wanted[domain] ||
-            end > planner->spare_lowest[domain]) {
+            end >= planner->spare_lowest[domain]) {
             refill_domain(planner, domain);
         }
     }
