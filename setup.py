@@ -27,6 +27,8 @@ class BuildCore(build_ext):
             extra_postargs=[*ext.extra_compile_args, *STRICT],
         )
         ext.sources = [path for path in ext.sources if path not in core]
+        # Without this an edit of csrc alone leaves the linked module as it was.
+        ext.depends = [*ext.depends, *objects]
         ext.extra_objects = [*ext.extra_objects, *objects]
         super().build_extension(ext)
 

@@ -81,6 +81,16 @@ static void refill_domain(phx_planner *planner, uint32_t domain)
         tree->level[size].leaves != 0 && worst != PHX_NONE ? worst : 0;
 }
 
+/* Vertices of a range that stand for real domains. */
+static uint32_t real_count(const phx_tree *tree, uint32_t level, phx_run range)
+{
+    uint32_t count = range.count;
+    for (uint32_t at = range.first; at < range.first + range.count; ++at) {
+        count -= (uint32_t)phx_is_phantom(tree, level, at);
+    }
+    return count;
+}
+
 void phx_spares_start(phx_planner *planner)
 {
     const phx_tree *tree = planner->tree;
@@ -90,7 +100,7 @@ void phx_spares_start(phx_planner *planner)
     }
     for (uint32_t domain = 0; domain < tree->level[count->spare_per].count; ++domain) {
         const phx_run range = descendants(tree, count->spare_per, domain, count->spare_size);
-        const int enough = range.count > count->spare_count;
+        const int enough = real_count(tree, count->spare_size, range) > count->spare_count;
         const int real = !phx_is_phantom(tree, count->spare_per, domain);
         planner->spare_wanted[domain] = enough && real ? count->spare_count : 0;
         planner->count->spare_missing += planner->spare_wanted[domain];
