@@ -69,12 +69,9 @@ sanitize: $(VENV)/.all
 		$(abspath $(PY)) -m pytest tests -p no:cacheprovider --deselect tests/tidy $(PYTEST_ARGS)
 	PHALANX_SANITIZE=address,undefined tests/c/run.sh
 
+# Branches of the core, by the C tests and the fuzz target alone.
 coverage: $(VENV)/.all
-	PHALANX_COVERAGE=1 .ci/variant coverage
-	cd build/coverage && $(abspath $(PY)) -m pytest tests -p no:cacheprovider \
-		--deselect tests/tidy $(PYTEST_ARGS)
-	cd build/coverage && $(abspath $(VENV))/bin/gcovr --root . --filter csrc/ \
-		--txt-metric branch --print-summary --fail-under-branch 95 .
+	GCOVR=$(VENV)/bin/gcovr tests/c/coverage.sh 95
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info phalanx_core/_native*.so .benchmarks .hypothesis \

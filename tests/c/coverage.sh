@@ -2,7 +2,7 @@
 # Branch coverage of csrc by the C unit tests, the C example and the fuzz target's replay; fails
 # under the percentage given (95). Every program links the same objects, so their counters add up.
 set -euo pipefail
-cd "${ROOT:-$(dirname "$0")/../..}"
+cd "$(dirname "$0")/../.."
 gcovr=${GCOVR:-gcovr}
 build=build/coverage
 rm -rf "$build"
