@@ -42,6 +42,8 @@ def _copied_row(level: object, row: ArrayLike) -> IntArray:
         values = np.asarray(row)
     except ValueError as error:
         raise InvalidRequest(f"{where}: {error}") from None
+    if values.size == 0:
+        values = values.astype(np.int32)
     if values.ndim != 1 or values.dtype.kind not in "iu":
         raise InvalidRequest(
             f"{where}: shape {values.shape} and dtype {values.dtype}; a limit is one "
@@ -86,7 +88,8 @@ class VertexLimits:
                 raise InvalidRequest(f"limits[{level!r}]: the level is given twice")
             self.given[index] = row
             real = frame.tree.real[index]
-            by_vertex = np.where(real < 0, np.int32(UNLIMITED), row[real])
-            kept = ffi.from_buffer("int32_t[]", by_vertex.astype(np.int32))
+            by_vertex = np.full(real.size, UNLIMITED, dtype=np.int32)
+            by_vertex[real >= 0] = row[real[real >= 0]]
+            kept = ffi.from_buffer("int32_t[]", by_vertex)
             self.pointer[index] = kept
             self._rows.append(kept)
