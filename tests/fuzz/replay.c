@@ -36,8 +36,8 @@ static int run_file(const char *path)
 
 static int run_random(uint64_t operations, uint64_t seed)
 {
-    static const char *const names[8] = {"placed",  "refused", "repaired", "partial",
-                                         "no repair", "stale", "adopted",  "loaded"};
+    static const char *const names[8] = {"placed",    "refused", "repaired", "partial",
+                                         "no repair", "stale",   "adopted",  "loaded"};
     uint8_t bytes[1024];
     state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
     while (fuzz_operations < operations) {

@@ -32,7 +32,7 @@ campaign)
     done
     if [ -n "$clang" ]; then
         "$clang" "${flags[@]}" -fsanitize=fuzzer,address,undefined csrc/*.c \
-            tests/fuzz/planner_fuzz.c -o "$build/libfuzzer"
+            tests/fuzz/planner_fuzz.c tests/fuzz/fuzz_*.c -o "$build/libfuzzer"
         mkdir -p "$build/found"
         "$build/libfuzzer" -max_total_time="${FUZZ_SECONDS:-60}" -max_len=1024 -print_final_stats=1 \
             "$build/found" tests/fuzz/corpus 2>&1 | tail -n 12
