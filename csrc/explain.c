@@ -45,9 +45,8 @@ static uint32_t judge(phx_planner *planner, const phx_request *request,
         return limits != NULL ? PHX_MISFIT_LIMITED : PHX_MISFIT_ALIGNMENT;
     }
     search.loose = 1;
-    return phx_search_tightest(planner, &search, request->within) == PHX_NONE
-               ? PHX_MISFIT_CAPACITY
-               : PHX_MISFIT_GROUPS;
+    return phx_search_tightest(planner, &search, request->within) == PHX_NONE ? PHX_MISFIT_CAPACITY
+                                                                              : PHX_MISFIT_GROUPS;
 }
 
 /* Leaves nobody owns that are not available, by reason; health is what most of them lack. */
@@ -89,7 +88,7 @@ static uint32_t spare_leaves(const phx_planner *planner, uint32_t first, uint32_
         const uint32_t stop = start + phx_leaf_count(tree, size, at);
         const uint32_t low = start > first ? start : first;
         const uint32_t high = stop < first + count ? stop : first + count;
-        sum += high > low ? high - low : 0;
+        sum += high - low;
     }
     return sum;
 }

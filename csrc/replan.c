@@ -87,14 +87,11 @@ uint32_t phx_level_after(const phx_planner *planner, uint32_t slot, const phx_mo
         high = first + piece.count - 1 > high ? first + piece.count - 1 : high;
         move += moved ? 1 : 0;
     }
-    const uint32_t level = phx_common_level(planner->tree, low, high);
-    return level > planner->tree->depth ? planner->tree->visible_depth + 1
-                                        : planner->tree->level[level].visible;
+    return phx_tree_distance(planner->tree, low, high);
 }
 
 /* One spare a domain: the lowest in the vertex that can take `need` leaves, or PHX_NONE. */
-static uint32_t spare_in(const phx_planner *planner, uint32_t level, uint32_t vertex,
-                         uint32_t need)
+static uint32_t spare_in(const phx_planner *planner, uint32_t level, uint32_t vertex, uint32_t need)
 {
     const phx_tree *tree = planner->tree;
     const uint32_t size = planner->count->spare_size;
@@ -119,9 +116,9 @@ static uint32_t quick_target(const phx_planner *planner, uint32_t slot, phx_run 
     const uint32_t leaves = tree->level[groups].leaves;
     const uint32_t within = phx_slot_within(gang);
     const uint32_t top = within == PHX_ANYWHERE ? tree->depth : within;
-    if (!tree->uniform || planner->count->spare_count > 1 ||
-        groups != 1 || failed.count != leaves || failed.first % leaves != 0 ||
-        leaves % gang->group != 0 || gang->ranks <= leaves || tree->level[groups].phantoms != 0 ||
+    if (!tree->uniform || planner->count->spare_count > 1 || groups != 1 ||
+        failed.count != leaves || failed.first % leaves != 0 || leaves % gang->group != 0 ||
+        gang->ranks <= leaves || tree->level[groups].phantoms != 0 ||
         planner->host_owner[failed.first / leaves] != slot + 1) {
         return PHX_NONE;
     }
@@ -229,8 +226,8 @@ static phx_status replan_full(phx_planner *planner, uint32_t slot, const int32_t
     return phx_repair_plan(&plan, broken, (flags & PHX_REPLAN_PARTIAL) != 0, repair);
 }
 
-/* The dead leaves of a gang as one run, from the list or from the down leaves; 0 when they are more,
- * or none. */
+/* The dead leaves of a gang as one run, from the list or from the down leaves; 0 when they are
+ * more, or none. */
 static int single_loss(const phx_planner *planner, uint32_t slot, const phx_run *failed,
                        uint32_t failed_count, phx_run *loss)
 {

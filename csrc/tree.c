@@ -30,7 +30,7 @@ static uint64_t hash_words(uint64_t hash, const uint32_t *words, size_t count)
 
 static int level_is_sound(const uint32_t *first, uint32_t count, uint32_t below)
 {
-    if (count == 0 || first[0] != 0 || first[count] != below) {
+    if (first[0] != 0 || first[count] != below) {
         return 0;
     }
     for (uint32_t vertex = 0; vertex < count; ++vertex) {

@@ -206,6 +206,23 @@ static void test_largest_blocks(void)
     phx_tree_free(tree);
 }
 
+/* Four leaves of a wider host are met first, a whole host of four has the lower address. */
+static void test_largest_block_of_another_shape(void)
+{
+    const uint32_t counts[3] = {14, 3, 1};
+    const uint32_t first[] = {0, 4, 6, 14, 0, 3};
+    const uint32_t cordoned[5] = {4, 6, 7, 8, 9};
+    uint32_t owners[5];
+    phx_tree *tree = NULL;
+    CHECK(phx_tree_new(2, counts, first, NULL, &tree) == PHX_OK);
+    phx_planner *planner = new_planner(tree, PHX_EXACT, PHX_NONE, PHX_NONE, 0);
+    CHECK(phx_health_change(planner, PHX_CORDON, cordoned, 5, owners) == PHX_OK);
+    const phx_run largest = phx_largest_block(planner, 2);
+    CHECK(largest.first == 0 && largest.count == 4);
+    phx_planner_free(planner);
+    phx_tree_free(tree);
+}
+
 static void test_chains_of_one_child(void)
 {
     const uint32_t ones[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
@@ -252,8 +269,9 @@ int main(void)
     test_wide_hosts();
     test_forest();
     test_largest_blocks();
+    test_largest_block_of_another_shape();
     test_chains_of_one_child();
     test_a_million_leaves();
-    puts("test_layouts: 7 passed, 0 failed");
+    puts("test_layouts: 8 passed, 0 failed");
     return 0;
 }

@@ -223,7 +223,7 @@ static void test_plans_that_are_stale(void)
         {{{0, 0, 126, 4}}, 1},
         {{{0, 0, 16, 2}, {2, 2, 17, 1}}, 2}, /* to the same leaf twice */
         {{{0, 0, 8, 1}}, 1},                 /* to a leaf that is held */
-        {{{0, 0, 8, 1}, {1, 1, 16, 1}}, 2},
+        {{{0, 0, 8, 2}, {2, 2, 16, 1}}, 2},
     };
     static const phx_run failed[] = {{0, 1}, {128, 1}, {8, 1}};
     look(&on);

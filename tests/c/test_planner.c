@@ -1,7 +1,8 @@
 /* The public calls of phalanx.h on trees small enough to count by hand. */
 #include "check.h"
 
-static const uint32_t PAPER[4] = {8, 4, 2, 2}; /* 8 GPUs a host, 4 hosts a rail, 2 rails a pod, 2 pods */
+static const uint32_t PAPER[4] = {8, 4, 2,
+                                  2}; /* 8 GPUs a host, 4 hosts a rail, 2 rails a pod, 2 pods */
 
 static void test_names(void)
 {

@@ -1,5 +1,5 @@
-/* One case a rule of the core; `test_rules NAME` runs one, `test_rules` all. `make mutants` names the
- * case that each fault must fail. */
+/* One case a rule of the core; `test_rules NAME` runs one, `test_rules` all. `make mutants` names
+ * the case that each fault must fail. */
 #include "check.h"
 
 typedef struct fixture {
@@ -14,7 +14,8 @@ static fixture start(uint32_t depth, const uint32_t *fanouts, uint32_t per)
 {
     fixture made;
     made.tree = even_tree(depth, fanouts);
-    made.planner = new_planner(made.tree, PHX_EXACT, per, per == PHX_NONE ? PHX_NONE : 1, per != PHX_NONE);
+    made.planner =
+        new_planner(made.tree, PHX_EXACT, per, per == PHX_NONE ? PHX_NONE : 1, per != PHX_NONE);
     return made;
 }
 
@@ -63,7 +64,8 @@ static void case_level_is_the_common_domain(void)
     finish(&made);
 }
 
-/* One dead leaf moves a whole group; the healthy leaves it leaves behind may still run a process. */
+/* One dead leaf moves a whole group; the healthy leaves it leaves behind may still run a process.
+ */
 static void case_taken_leaves_are_quarantined(void)
 {
     fixture made = start(4, PAPER, PHX_NONE);
@@ -219,10 +221,7 @@ typedef struct named_case {
     void (*run)(void);
 } named_case;
 
-#define CASE(name)                                                                            \
-    {                                                                                         \
-        #name, case_##name                                                                    \
-    }
+#define CASE(name) {#name, case_##name}
 
 int main(int count, char **words)
 {

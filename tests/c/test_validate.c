@@ -349,7 +349,6 @@ static void test_short_domains_are_sound(void)
     planner = new_planner(tree, PHX_EXACT, 2, 1, 1);
     CHECK((phx_leaf_state(planner, 3) & 3) == PHX_SPARE);
     CHECK((phx_leaf_state(planner, 7) & 3) == PHX_FREE);
-    CHECK(phx_health_change(planner, PHX_FAIL, leaves + 1, 1, owners) == PHX_OK);
     leaves[0] = 0;
     leaves[1] = 2;
     CHECK(phx_health_change(planner, PHX_FAIL, leaves, 2, owners) == PHX_OK);
@@ -375,6 +374,7 @@ static void test_options_of_a_save(void)
     phx_tree *tree = even_tree(4, FANOUTS);
     phx_planner *planner = fixture(tree);
     refuse(tree, planner, &planner->count->alignment, 2);
+    refuse(tree, planner, &planner->count->spare_per, 4); /* fewer domains, so another size */
     refuse(tree, planner, &planner->count->spare_per, 5);
     refuse(tree, planner, &planner->count->spare_per, PHX_NONE);
     refuse(tree, planner, &planner->count->spare_size, 3);
