@@ -36,7 +36,8 @@ int fixture_build(fixture *on, tape *in)
     const uint32_t regular = tape_next(in) % 3;
     on->counts[on->depth] = 1 + tape_next(in) % 3;
     for (uint32_t level = on->depth; level > 0; --level) {
-        const uint32_t fanout = 1 + tape_next(in) % 6;
+        const uint32_t drawn = tape_next(in); /* beyond 64 children a hidden level is needed */
+        const uint32_t fanout = drawn >= 240 ? 65 + drawn % 16 : 1 + drawn % 6;
         uint32_t sum = 0;
         for (uint32_t at = 0; at < on->counts[level]; ++at) {
             size[level][at] = sum;
@@ -63,7 +64,14 @@ int fixture_build(fixture *on, tape *in)
         }
     }
     on->leaves = on->counts[0];
-    return phx_tree_new(on->depth, on->counts, first, phantom, &on->tree) == PHX_OK;
+    if (phx_tree_new(on->depth, on->counts, first, phantom, &on->tree) != PHX_OK) {
+        return 0;
+    }
+    uint8_t rails[LEAVES_MAX];
+    for (uint32_t leaf = 0; leaf < on->leaves; ++leaf) {
+        rails[leaf] = (uint8_t)(leaf * 5 % 8);
+    }
+    return stand_ins != 2 || phx_tree_set_rails(on->tree, rails) == PHX_OK;
 }
 
 int fixture_start(fixture *on, tape *in)
