@@ -1,4 +1,4 @@
-#include "pack.h"
+#include "caps.h"
 
 #include <string.h>
 
@@ -6,8 +6,13 @@
 static uint32_t empty_ranks(const phx_tree *tree, const phx_request *request, uint32_t vertex)
 {
     const uint32_t level = request->group_level;
+    const uint32_t all = phx_leaf_count(tree, request->within, vertex);
     if (request->group == 1) {
-        return phx_leaf_count(tree, request->within, vertex);
+        return all;
+    }
+    const phx_level *domains = &tree->level[level];
+    if (domains->leaves != 0 && domains->phantoms == 0 && level > 0) {
+        return all / domains->leaves * (domains->leaves - domains->leaves % request->group);
     }
     const uint32_t first = phx_leaf_first(tree, request->within, vertex);
     const uint32_t end = first + phx_leaf_count(tree, request->within, vertex);
@@ -93,7 +98,7 @@ static uint32_t spare_leaves(const phx_planner *planner, uint32_t first, uint32_
     return sum;
 }
 
-static phx_level_record record_of(phx_planner *planner, phx_search *search, uint32_t level)
+static phx_level_record record_of(phx_planner *planner, const phx_search *search, uint32_t level)
 {
     const phx_tree *tree = planner->tree;
     phx_level_record record;
@@ -103,7 +108,7 @@ static phx_level_record record_of(phx_planner *planner, phx_search *search, uint
     record.ranks = phx_search_best(planner, search, level, &record.best);
     const uint32_t first = phx_leaf_first(tree, level, record.best);
     record.leaves = phx_leaf_count(tree, level, record.best);
-    record.available = phx_bits_count(planner->space.whole[0], first, record.leaves);
+    record.available = phx_space_count(&planner->space, level, record.best);
     record.spare = spare_leaves(planner, first, record.leaves);
     record.quarantined = phx_bits_count(planner->quarantine, first, record.leaves);
     count_ill(planner, first, record.leaves, &record);
@@ -120,7 +125,14 @@ phx_status phx_explain(phx_planner *planner, const phx_request *request,
     phx_search search = phx_search_of(planner, request);
     phx_search_limit(planner, &search, limits);
     *count = 0;
-    for (uint32_t level = search.start; level <= search.within; ++level) {
+    const uint32_t start = search.start < search.within ? search.start : search.within;
+    phx_caps_start(planner);
+    for (uint32_t parent = 0; planner->tree->depth > 1 && start == 1 &&
+                              parent < planner->tree->level[2].count;
+         ++parent) {
+        phx_caps_fill(planner, &search, 2, parent); /* the hosts' records need them all */
+    }
+    for (uint32_t level = start; level <= search.within; ++level) {
         if (planner->tree->level[level].hidden) {
             continue;
         }

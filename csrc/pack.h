@@ -26,18 +26,20 @@ typedef struct phx_search {
     uint32_t limited; /* some limit[level] is in force */
     uint32_t limit_low; /* lowest of them; 0 when leaves are limited */
     uint8_t limit_on[PHX_DEPTH_MAX + 1];
+    const int32_t *limit[PHX_DEPTH_MAX + 1]; /* the caller's rows, or the planner's own copies */
     uint64_t *picks; /* bitmap that gets the answer, zero before */
     /* answer */
     uint32_t level;
-    uint32_t vertex;
     uint32_t low; /* the bits of picks are inside low .. high - 1 */
     uint32_t high;
 } phx_search;
 
 /* A search for the request over the whole forest, without limits. */
 phx_search phx_search_of(const phx_planner *planner, const phx_request *request);
-/* Copies the caller's limits, by visible level, into the planner's scratch. */
+/* Puts the caller's limits, rows by visible level, in force. */
 void phx_search_limit(phx_planner *planner, phx_search *search, const int32_t *const *limits);
+/* Copies them, so that phx_search_charge may lower them. */
+void phx_search_own_limits(phx_planner *planner, phx_search *search);
 /* Lowers what is left of the limits above leaves that are now in use. */
 void phx_search_charge(phx_planner *planner, const phx_search *search, uint32_t first,
                        uint32_t count);
@@ -45,14 +47,19 @@ void phx_search_charge(phx_planner *planner, const phx_search *search, uint32_t 
 phx_status phx_search_run(phx_planner *planner, phx_search *search);
 /* The vertex of `level` that holds `need` with the fewest ranks to spare, or PHX_NONE. */
 uint32_t phx_search_tightest(phx_planner *planner, phx_search *search, uint32_t level);
-/* The most ranks one vertex of `level` could hold now: lowest such vertex, PHX_NONE if none. */
-uint32_t phx_search_best(phx_planner *planner, phx_search *search, uint32_t level,
+/* The most ranks one vertex of `level` could hold now, and the lowest such vertex; the hosts' own
+ * capacities must be filled. */
+uint32_t phx_search_best(phx_planner *planner, const phx_search *search, uint32_t level,
                          uint32_t *vertex);
 void phx_pick_clear(const phx_search *search);
 /* Vertices of `level` inside the scope. */
 phx_run phx_search_range(const phx_planner *planner, const phx_search *search, uint32_t level);
 
-/* block.c: the smallest sufficient maximal block inside a vertex of a tree with equal fanouts;
+/* block.c: first leaf of a cut of `need` leaves inside one vertex of `level`, out of the smallest
+ * maximal block that has one, lowest address; PHX_NONE when no block does. Any tree. */
+uint32_t phx_block_best(const phx_space *space, uint32_t need, uint32_t level,
+                        uint32_t scope_level, uint32_t scope_vertex);
+/* The smallest sufficient maximal block inside a vertex of a tree with equal fanouts;
  * scope_level = depth + 1: anywhere. First leaf, or PHX_NONE. */
 uint32_t phx_block_find(const phx_space *space, uint32_t need, uint32_t shape,
                         uint32_t scope_level, uint32_t scope_vertex);

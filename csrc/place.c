@@ -321,6 +321,7 @@ static phx_status pick_units(phx_planner *planner, const phx_request *request, p
     if (vertex == PHX_NONE) {
         return PHX_MISFIT;
     }
+    phx_search_own_limits(planner, search);
     phx_search unit = *search;
     unit.need = request->group;
     unit.start = 1;

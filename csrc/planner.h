@@ -68,6 +68,7 @@ struct phx_planner {
     uint64_t *moving; /* units that move whole */
     uint64_t *opened; /* spare vertices a plan opened */
     uint64_t *allowed; /* leaves with a limit above zero, when leaves are limited */
+    uint64_t *known;   /* vertices of level 2 whose capacity is filled */
     uint8_t *cap_host; /* ranks level 1 could hold */
     uint32_t *cap[PHX_DEPTH_MAX + 1];
     int32_t *limit[PHX_DEPTH_MAX + 1]; /* what is left of the caller's limits */

@@ -305,6 +305,7 @@ static void charge_survivors(phx_plan *plan)
     memset(&plan->search, 0, sizeof plan->search);
     plan->search.picks = planner->pick;
     phx_search_limit(planner, &plan->search, plan->limits);
+    phx_search_own_limits(planner, &plan->search);
     uint32_t order = 0;
     for (phx_cursor at = phx_cursor_start(planner, plan->slot);
          plan->search.limited && at.rank < ranks;) {
