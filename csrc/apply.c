@@ -126,12 +126,30 @@ static void enter(phx_planner *planner, uint32_t slot, const phx_move *move)
 static void mark_down(phx_planner *planner, const phx_run *failed, uint32_t failed_count)
 {
     for (uint32_t at = 0; at < failed_count; ++at) {
-        for (uint32_t leaf = failed[at].first; leaf < failed[at].first + failed[at].count;
-             ++leaf) {
+        for (uint32_t leaf = failed[at].first; leaf < failed[at].first + failed[at].count; ++leaf) {
             uint32_t owner = 0;
             phx_health_change(planner, PHX_FAIL, &leaf, 1, &owner);
         }
     }
+}
+
+/* Whether the gang holds every leaf that is listed as failed. */
+static int failed_match(const phx_planner *planner, uint32_t slot, const phx_run *failed,
+                        uint32_t count)
+{
+    const uint32_t leaves = planner->tree->level[0].count;
+    for (uint32_t at = 0; at < count; ++at) {
+        const phx_run run = failed[at];
+        if (run.first >= leaves || run.count > leaves - run.first) {
+            return 0;
+        }
+        for (uint32_t leaf = run.first; leaf < run.first + run.count; ++leaf) {
+            if (phx_leaf_slot(planner, leaf) != slot) {
+                return 0;
+            }
+        }
+    }
+    return 1;
 }
 
 phx_status phx_apply(phx_planner *planner, uint32_t slot, const phx_move *moves,
@@ -141,16 +159,9 @@ phx_status phx_apply(phx_planner *planner, uint32_t slot, const phx_move *moves,
         return PHX_STALE_HANDLE;
     }
     if (!moves_match(planner, slot, moves, move_count) ||
-        !targets_match(planner, moves, move_count)) {
+        !targets_match(planner, moves, move_count) ||
+        !failed_match(planner, slot, failed, failed_count)) {
         return PHX_STALE_PLAN;
-    }
-    for (uint32_t at = 0; at < failed_count; ++at) {
-        for (uint32_t leaf = failed[at].first; leaf < failed[at].first + failed[at].count;
-             ++leaf) {
-            if (leaf >= planner->tree->level[0].count || phx_leaf_slot(planner, leaf) != slot) {
-                return PHX_STALE_PLAN;
-            }
-        }
     }
     phx_gang_slot *gang = &planner->gangs[slot];
     mark_down(planner, failed, failed_count);

@@ -232,6 +232,11 @@ static int single_loss(const phx_planner *planner, uint32_t slot, const phx_run 
                        uint32_t failed_count, phx_run *loss)
 {
     const uint32_t ranks = planner->gangs[slot].ranks;
+    const uint32_t leaves = planner->tree->level[0].count;
+    if (failed_count == 1 &&
+        (failed[0].first >= leaves || failed[0].count > leaves - failed[0].first)) {
+        return 0;
+    }
     phx_run run = failed_count == 1 ? failed[0] : (phx_run){0, 0};
     phx_cursor at = phx_cursor_start(planner, slot);
     while (planner->count->down != 0 && at.rank < ranks) {
@@ -249,7 +254,7 @@ static int single_loss(const phx_planner *planner, uint32_t slot, const phx_run 
         }
     }
     *loss = run;
-    return run.count > 0 && run.first < planner->tree->level[0].count;
+    return run.count > 0;
 }
 
 phx_status phx_replan(phx_planner *planner, uint32_t slot, const phx_run *failed,

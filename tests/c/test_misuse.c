@@ -199,6 +199,24 @@ static void test_leaves_of_nobody_and_of_others(void)
     watch_end(&on);
 }
 
+/* A run of failed leaves whose end is beyond 32 bits, while a leaf behind its start is down. */
+static void test_failed_runs_without_an_end(void)
+{
+    watch on = watch_new(PHX_EXACT, PHX_NONE);
+    const phx_request eight = request_of(on.planner, 8, 8, PHX_NONE);
+    const uint32_t slot = slot_of(phx_place(on.planner, &eight));
+    const uint32_t down = 2;
+    const phx_run failed = {1, PHX_NONE};
+    uint32_t owner = 0;
+    phx_move move;
+    phx_repair repair;
+    CHECK(phx_health_change(on.planner, PHX_FAIL, &down, 1, &owner) == PHX_OK && owner == slot);
+    look(&on);
+    CHECK(phx_replan(on.planner, slot, &failed, 1, NULL, 0, &move, 1, &repair) == PHX_BAD_LEAF);
+    CHECK(same(&on));
+    watch_end(&on);
+}
+
 /* The gang holds leaves 0..7 and 32..35; host 1 is somebody else's, leaf 127 in a spare. */
 static void test_plans_that_are_stale(void)
 {
@@ -225,7 +243,7 @@ static void test_plans_that_are_stale(void)
         {{{0, 0, 8, 1}}, 1},                 /* to a leaf that is held */
         {{{0, 0, 8, 2}, {2, 2, 16, 1}}, 2},
     };
-    static const phx_run failed[] = {{0, 1}, {128, 1}, {8, 1}};
+    static const phx_run failed[] = {{0, 1}, {128, 1}, {8, 1}, {5, PHX_NONE}};
     look(&on);
     for (size_t at = 0; at < sizeof stale / sizeof *stale; ++at) {
         CHECK(phx_apply(on.planner, slot, stale[at].moves, stale[at].count, failed, 1) ==
@@ -235,6 +253,7 @@ static void test_plans_that_are_stale(void)
     const phx_move good[2] = {{0, 0, 16, 4}, {10, 34, 124, 2}};
     CHECK(phx_apply(on.planner, slot, good, 2, failed, 2) == PHX_STALE_PLAN);
     CHECK(phx_apply(on.planner, slot, good, 2, failed + 2, 1) == PHX_STALE_PLAN);
+    CHECK(phx_apply(on.planner, slot, good, 2, failed + 3, 1) == PHX_STALE_PLAN);
     CHECK(same(&on));
     CHECK(phx_apply(on.planner, slot, good, 2, failed, 1) == PHX_OK);
     CHECK(phx_apply(on.planner, slot, good, 2, failed, 1) == PHX_STALE_PLAN);
@@ -315,9 +334,10 @@ int main(void)
     test_gangs_that_buddy_blocks_cannot_hold();
     test_handles_that_are_stale();
     test_leaves_of_nobody_and_of_others();
+    test_failed_runs_without_an_end();
     test_plans_that_are_stale();
     test_buffers_that_are_too_small();
     test_options_and_probes();
-    puts("test_misuse: 7 passed, 0 failed");
+    puts("test_misuse: 8 passed, 0 failed");
     return 0;
 }
