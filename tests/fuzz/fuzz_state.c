@@ -37,11 +37,11 @@ int fixture_build(fixture *on, tape *in)
     on->counts[on->depth] = 1 + tape_next(in) % 3;
     for (uint32_t level = on->depth; level > 0; --level) {
         const uint32_t drawn = tape_next(in); /* beyond 64 children a hidden level is needed */
-        const uint32_t fanout = drawn >= 240 ? 65 + drawn % 16 : 1 + drawn % 6;
+        const uint32_t fanout = drawn >= 240 ? 65 + drawn % 16 : 1 + drawn % 8;
         uint32_t sum = 0;
         for (uint32_t at = 0; at < on->counts[level]; ++at) {
             size[level][at] = sum;
-            sum += regular == 0   ? 1u << (fanout % 3)
+            sum += regular == 0   ? 1u << (fanout % 4)
                    : regular == 1 ? fanout
                                   : 1 + tape_next(in) % 6;
             if (sum > LEAVES_MAX) {
