@@ -142,13 +142,11 @@ static candidate describe(const phx_planner *planner, const phx_search *search, 
 /* Ranks a vertex may hold at most: its available leaves; where a group takes a whole group domain,
  * those of its whole ones. */
 static uint32_t bound_of(const phx_planner *planner, const phx_search *search, uint32_t level,
-                         uint32_t vertex)
+                         uint32_t vertex, uint32_t available)
 {
     const phx_tree *tree = planner->tree;
     const uint32_t groups = search->group_level;
-    const uint32_t available = phx_space_count(&planner->space, level, vertex);
-    if (level <= groups || search->group != tree->level[groups].leaves_max ||
-        available < search->need) {
+    if (level <= groups || search->group != tree->level[groups].leaves_max) {
         return available;
     }
     const uint32_t leaf = phx_leaf_first(tree, level, vertex);
@@ -159,23 +157,39 @@ static uint32_t bound_of(const phx_planner *planner, const phx_search *search, u
     return whole * search->group < available ? whole * search->group : available;
 }
 
+/* The first vertex from `vertex` on with at least `floor` available leaves, or end. */
+static uint32_t next_available(const phx_planner *planner, uint32_t level, uint32_t vertex,
+                               uint32_t end, uint32_t floor)
+{
+    const phx_tree *tree = planner->tree;
+    if (level >= 2) {
+        const uint32_t *available = planner->space.free_count[level];
+        while (vertex < end && available[vertex] < floor) {
+            ++vertex;
+        }
+        return vertex;
+    }
+    while (vertex < end && phx_space_count(&planner->space, 1, vertex) < floor) {
+        const uint32_t parent = tree->depth < 2 ? 0 : phx_parent(tree, 1, vertex);
+        const int full = tree->depth >= 2 && planner->space.free_count[2][parent] < floor;
+        vertex = full ? phx_child_first(tree, 2, parent) + phx_child_count(tree, 2, parent)
+                      : vertex + 1;
+    }
+    return vertex < end ? vertex : end;
+}
+
 /* The first candidate in the order of preference that may hold at least `floor` ranks. known: its
  * capacity is filled and holds the gang. */
 static int next_candidate(phx_planner *planner, const phx_search *search, uint32_t level,
                           uint32_t floor, int known, candidate *best)
 {
-    const phx_tree *tree = planner->tree;
     const phx_run range = phx_search_range(planner, search, level);
+    const uint32_t end = range.first + range.count;
     int found = 0;
-    for (uint32_t vertex = range.first; vertex < range.first + range.count; ++vertex) {
-        if (level == 1 && tree->depth >= 2) {
-            const uint32_t parent = phx_parent(tree, 1, vertex);
-            if (planner->space.free_count[2][parent] < search->need) {
-                vertex = phx_child_first(tree, 2, parent) + phx_child_count(tree, 2, parent) - 1;
-                continue;
-            }
-        }
-        const uint32_t bound = bound_of(planner, search, level, vertex);
+    for (uint32_t vertex = next_available(planner, level, range.first, end, floor); vertex < end;
+         vertex = next_available(planner, level, vertex + 1, end, floor)) {
+        const uint32_t available = phx_space_count(&planner->space, level, vertex);
+        const uint32_t bound = bound_of(planner, search, level, vertex, available);
         if (bound < floor || phx_limit_of(search, level, vertex) < search->need ||
             (known && phx_cap_of(planner, level, vertex) < search->need)) {
             continue;
