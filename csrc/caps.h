@@ -1,7 +1,8 @@
-/* Capacities: how many ranks of a search every vertex could hold, computed where they are asked for.
+/* Capacities: how many ranks of a search every vertex could hold, computed where they are asked
+ * for.
  *
- * ranks(v) = min(limit(v), sum over children), rounded down to whole groups from the group level up.
- * Hosts are filled together with their parents (level 2), which remember that they are known; a
+ * ranks(v) = min(limit(v), sum over children), rounded down to whole groups from the group level
+ * up. Hosts are filled together with their parents (level 2), which remember that they are known; a
  * vertex above is the sum of its children, so asking again costs little.
  */
 #ifndef PHX_CAPS_H
@@ -17,7 +18,8 @@ void phx_caps_fill(phx_planner *planner, const phx_search *search, uint32_t leve
 int phx_ancestors_allow(const phx_planner *planner, const phx_search *search, uint32_t level,
                         uint32_t vertex);
 
-/* walk.c: leaves for `need` ranks below a vertex whose capacities are filled, into search->picks. */
+/* walk.c: leaves for `need` ranks below a vertex whose capacities are filled, into search->picks.
+ */
 void phx_pick_shares(const phx_planner *planner, const phx_search *search, uint32_t level,
                      uint32_t vertex, uint32_t need);
 /* Leaves of a host, out of `mask`, on the rails that the ranks had. */
@@ -26,6 +28,9 @@ uint64_t phx_on_rails(const phx_planner *planner, const phx_search *search, uint
 
 PHX_INLINE uint32_t phx_cap_of(const phx_planner *planner, uint32_t level, uint32_t vertex)
 {
+    if (level == 0) { /* of a gang that must fit into one leaf */
+        return (uint32_t)phx_bit(planner->space.whole[0], vertex);
+    }
     return level == 1 ? planner->cap_host[vertex] : planner->cap[level][vertex];
 }
 

@@ -176,6 +176,32 @@ static void test_groups_inside_a_leaf(void)
     phx_tree_free(tree);
 }
 
+/* One rank fits into one leaf, two do not, and a full cluster refuses for want of leaves. */
+static void test_gangs_inside_one_leaf(void)
+{
+    const uint32_t two[1] = {2};
+    phx_tree *tree = even_tree(1, two);
+    phx_planner *planner = new_planner(tree, PHX_EXACT, PHX_NONE, PHX_NONE, 0);
+    const phx_gang one = {1, 1, 0, 0, PHX_NONE, PHX_NEAR, PHX_SMALLEST};
+    const phx_gang pair = {2, 1, 0, 0, PHX_NONE, PHX_NEAR, PHX_SMALLEST};
+    const phx_request small = request_for(planner, one);
+    const phx_request large = request_for(planner, pair);
+    phx_level_record records[2];
+    uint32_t count = 0;
+    uint32_t code = 9;
+    CHECK(phx_place(planner, &large) == -(int64_t)PHX_MISFIT);
+    CHECK(phx_explain(planner, &large, NULL, records, 2, &count, &code) == PHX_OK);
+    CHECK(code == PHX_MISFIT_TOO_LARGE);
+    CHECK(first_of(phx_place(planner, &small)) == 0);
+    CHECK(first_of(phx_place(planner, &small)) == 1);
+    CHECK(phx_place(planner, &small) == -(int64_t)PHX_MISFIT);
+    CHECK(phx_explain(planner, &small, NULL, records, 2, &count, &code) == PHX_OK);
+    CHECK(code == PHX_MISFIT_CAPACITY);
+    CHECK_VALID(planner);
+    phx_planner_free(planner);
+    phx_tree_free(tree);
+}
+
 /* Pods of 64 leaves with one spare host each: 64 ranks are the free halves of two pods. */
 static void test_buddy_unions(void)
 {
@@ -266,9 +292,10 @@ int main(void)
     test_limits_on_two_levels();
     test_why_not();
     test_groups_inside_a_leaf();
+    test_gangs_inside_one_leaf();
     test_buddy_unions();
     test_pieces_that_touch();
     test_blocks_inside_a_vertex();
-    puts("test_choices: 8 passed, 0 failed");
+    puts("test_choices: 9 passed, 0 failed");
     return 0;
 }
