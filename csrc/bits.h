@@ -133,40 +133,50 @@ static inline uint32_t phx_bits_count(const uint64_t *words, uint32_t first, uin
     return sum;
 }
 
+#define PHX_ROWS_MIN 3 /* so many in every set, however small: no branch asks for their number */
 #define PHX_ROWS_MAX 4
 #define PHX_WORDS(bits) (((bits) + 63) / 64)
 
 typedef struct phx_set {
     uint64_t *row[PHX_ROWS_MAX];
-    uint32_t rows;
+    uint32_t rows; /* the last one is a single word */
     uint32_t size; /* bits in row 0 */
 } phx_set;
 
 PHX_INLINE void phx_set_add(phx_set *set, uint32_t at)
 {
-    for (uint32_t row = 0; row < set->rows; ++row) {
-        uint64_t *word = &set->row[row][at >> 6];
-        const uint64_t before = *word;
-        *word = before | (UINT64_C(1) << (at & 63));
-        if (PHX_MUTANT_SKIPPED_SUMMARY && before == 0 && row == 0 && at >= 64) {
-            return;
-        }
-        at >>= 6;
+    uint64_t *zero = &set->row[0][at >> 6];
+    const int skipped = PHX_MUTANT_SKIPPED_SUMMARY && *zero == 0 && at >= 64;
+    *zero |= UINT64_C(1) << (at & 63);
+    if (skipped) {
+        return;
+    }
+    set->row[1][at >> 12] |= UINT64_C(1) << ((at >> 6) & 63);
+    set->row[2][at >> 18] |= UINT64_C(1) << ((at >> 12) & 63);
+    if (PHX_RARELY(set->rows > PHX_ROWS_MIN)) {
+        set->row[3][0] |= UINT64_C(1) << (at >> 18);
     }
 }
 
-/* A word that becomes zero clears its bit in the row above, without a branch that would often be
- * mispredicted. */
-PHX_INLINE void phx_set_remove(phx_set *set, uint32_t at)
+/* Clears a bit if `emptied` is 1; then 1 when no bit is left in its word. */
+PHX_INLINE uint64_t phx_row_remove(uint64_t *row, uint32_t at, uint64_t emptied)
 {
-    uint64_t emptied = 1;
-    for (uint32_t row = 0; row < set->rows; ++row) {
-        uint64_t *word = &set->row[row][at >> 6];
-        const uint64_t after = *word & ~(emptied << (at & 63));
-        *word = after;
-        emptied &= (uint64_t)(after == 0);
-        at >>= 6;
+    const uint64_t after = row[at >> 6] & ~(emptied << (at & 63));
+    row[at >> 6] = after;
+    return emptied & (uint64_t)(after == 0);
+}
+
+/* Removes a member if `gone` is 1, without a branch: a word that becomes zero clears its bit in the
+ * row above. 1 when that was the last member. */
+PHX_INLINE uint64_t phx_set_remove_if(phx_set *set, uint32_t at, uint64_t gone)
+{
+    gone = phx_row_remove(set->row[0], at, gone);
+    gone = phx_row_remove(set->row[1], at >> 6, gone);
+    gone = phx_row_remove(set->row[2], at >> 12, gone);
+    if (PHX_RARELY(set->rows > PHX_ROWS_MIN)) {
+        gone = phx_row_remove(set->row[3], at >> 18, gone);
     }
+    return gone;
 }
 
 PHX_INLINE int phx_set_empty(const phx_set *set)
@@ -177,11 +187,10 @@ PHX_INLINE int phx_set_empty(const phx_set *set)
 /* Lowest member; the set is not empty. */
 PHX_INLINE uint32_t phx_set_first(const phx_set *set)
 {
-    uint32_t at = 0;
-    for (uint32_t row = set->rows; row-- > 0;) {
-        at = (at << 6) + phx_ctz(set->row[row][at]);
-    }
-    return at;
+    uint32_t at = PHX_RARELY(set->rows > PHX_ROWS_MIN) ? phx_ctz(set->row[3][0]) : 0;
+    at = (at << 6) + phx_ctz(set->row[2][at]);
+    at = (at << 6) + phx_ctz(set->row[1][at]);
+    return (at << 6) + phx_ctz(set->row[0][at]);
 }
 
 /* Lowest member in from .. end - 1, or end. */

@@ -154,8 +154,9 @@ PHX_INLINE int release_block(phx_planner *planner, const phx_gang_slot *gang)
     const uint32_t first = gang->head;
     const uint32_t size = phx_log2_ceil(gang->ranks);
     const uint32_t count = 1u << size;
-    if (planner->run_count[first] != count || planner->run_next[first] != 0 ||
-        planner->count->ill != 0 || !phx_is_buddy(planner->tree, first, count)) {
+    if (((planner->run_count[first] ^ count) | planner->run_next[first] | planner->count->ill) !=
+            0 ||
+        !phx_is_buddy(planner->tree, first, count)) {
         return 0;
     }
     planner->run_count[first] = 0;
@@ -192,7 +193,11 @@ PHX_INLINE void release_slot(phx_planner *planner, uint32_t slot)
         release_runs(planner, gang->head);
     }
     const uint16_t generation = (uint16_t)(gang->generation + 1);
-    *gang = (phx_gang_slot){planner->count->slot_free, 0, 0, 0, generation};
+    gang->head = planner->count->slot_free;
+    gang->ranks = 0;
+    gang->group = 0;
+    gang->levels = 0;
+    gang->generation = generation;
     planner->count->slot_free = slot + 1;
     --planner->count->gangs;
 }

@@ -9,8 +9,7 @@ PHX_INLINE uint32_t phx_slot_take(phx_planner *planner, const phx_request *reque
                                   uint32_t head)
 {
     phx_counters *count = planner->count;
-    const uint32_t within = request->bounded ? request->within : PHX_ANYWHERE;
-    const uint16_t levels = (uint16_t)(request->group_level | (within << 5) | (level << 10));
+    const uint32_t within = (request->within | (request->bounded - 1)) & PHX_ANYWHERE;
     uint32_t slot = count->slot_free;
     if (slot != 0) {
         --slot;
@@ -19,9 +18,51 @@ PHX_INLINE uint32_t phx_slot_take(phx_planner *planner, const phx_request *reque
         slot = count->slot_fresh++;
     }
     phx_gang_slot *gang = &planner->gangs[slot];
-    *gang = (phx_gang_slot){head, request->ranks, request->group, levels, gang->generation};
+    gang->head = head;
+    gang->ranks = request->ranks;
+    gang->group = request->group;
+    gang->levels = (uint16_t)(request->group_level | (within << 5) | (level << 10));
     ++count->gangs;
     return slot;
+}
+
+/* 2^n owners, four at a time. */
+PHX_INLINE void phx_owners_fill(uint32_t *owners, uint32_t count, uint32_t owner)
+{
+    if (count < 4) {
+        owners[0] = owner;
+        owners[count - 1] = owner;
+        return;
+    }
+    const uint32_t *end = owners + count;
+    do {
+        owners[0] = owner;
+        owners[1] = owner;
+        owners[2] = owner;
+        owners[3] = owner;
+        owners += 4;
+    } while (owners != end);
+}
+
+/* Makes 2^n owners zero; their bits, or-ed together. */
+PHX_INLINE uint32_t phx_owners_clear(uint32_t *owners, uint32_t count)
+{
+    if (count < 4) {
+        const uint32_t bits = owners[0] | owners[count - 1];
+        owners[0] = 0;
+        owners[count - 1] = 0;
+        return bits;
+    }
+    uint32_t bits[4] = {0, 0, 0, 0};
+    const uint32_t *end = owners + count;
+    do {
+        for (uint32_t at = 0; at < 4; ++at) {
+            bits[at] |= owners[at];
+            owners[at] = 0;
+        }
+        owners += 4;
+    } while (owners != end);
+    return bits[0] | bits[1] | bits[2] | bits[3];
 }
 
 /* A free block gets an owner (slot + 1): none of its hosts is held whole by anybody. */
@@ -30,16 +71,26 @@ PHX_INLINE void phx_own_block(phx_planner *planner, uint32_t first, uint32_t cou
     const uint32_t shift = planner->tree->leaves_shift[1];
     uint32_t *hosts = &planner->host_owner[first >> shift];
     const uint32_t covered = count >> shift;
-    if (covered == 0) {
-        *hosts = PHX_SHARED;
-        for (uint32_t at = 0; at < count; ++at) {
-            planner->leaf_owner[first + at] = owner;
+    *hosts = PHX_SHARED;
+    phx_owners_fill(covered == 0 ? &planner->leaf_owner[first] : hosts,
+                    covered == 0 ? count : covered, owner);
+}
+
+/* Owners of a host's 2^n leaves but one gang's, or-ed together; n >= 1. */
+PHX_INLINE uint32_t phx_other_owners(const uint32_t *owners, uint32_t count, uint32_t gang)
+{
+    uint32_t bits[4] = {0, 0, 0, 0};
+    if (count < 4) {
+        return (owners[0] == gang ? 0 : owners[0]) | (owners[1] == gang ? 0 : owners[1]);
+    }
+    const uint32_t *end = owners + count;
+    do {
+        for (uint32_t at = 0; at < 4; ++at) {
+            bits[at] |= owners[at] == gang ? 0 : owners[at];
         }
-        return;
-    }
-    for (uint32_t at = 0; at < covered; ++at) {
-        hosts[at] = owner;
-    }
+        owners += 4;
+    } while (owners != end);
+    return bits[0] | bits[1] | bits[2] | bits[3];
 }
 
 /* A block, all of one gang, is nobody's. */
@@ -48,23 +99,18 @@ PHX_INLINE void phx_disown_block(phx_planner *planner, uint32_t first, uint32_t 
     const uint32_t shift = planner->tree->leaves_shift[1];
     uint32_t *hosts = &planner->host_owner[first >> shift];
     const uint32_t covered = count >> shift;
-    uint32_t shared = 0;
     if (covered == 0) {
-        uint32_t *owners = &planner->leaf_owner[first >> shift << shift];
-        const uint32_t skipped = first & ((1u << shift) - 1);
-        for (uint32_t at = 0; at < 1u << shift; ++at) {
-            const int stays = PHX_MUTANT_OWNER_KEPT || at - skipped >= count;
-            owners[at] = stays ? owners[at] : 0;
-            shared |= owners[at];
+        uint32_t *owners = &planner->leaf_owner[first];
+        const uint32_t others =
+            phx_other_owners(&planner->leaf_owner[first >> shift << shift], 1u << shift, *owners);
+        *hosts = others != 0 || PHX_MUTANT_OWNER_KEPT ? PHX_SHARED : 0;
+        if (!PHX_MUTANT_OWNER_KEPT) {
+            phx_owners_fill(owners, count, 0);
         }
-        *hosts = shared != 0 ? PHX_SHARED : 0;
         return;
     }
-    for (uint32_t at = 0; at < covered; ++at) {
-        shared |= hosts[at] == PHX_SHARED;
-        hosts[at] = 0;
-    }
-    if (PHX_RARELY(shared != 0)) { /* a repair can put a host together out of parts */
+    if (PHX_RARELY(phx_owners_clear(hosts, covered) >> 31)) {
+        /* A repair can put a host together out of parts: it is SHARED. */
         for (uint32_t at = 0; at < count && !PHX_MUTANT_OWNER_KEPT; ++at) {
             planner->leaf_owner[first + at] = 0;
         }

@@ -118,7 +118,8 @@ PHX_INLINE int64_t result_of(const phx_tree *tree, uint32_t slot, uint32_t first
 }
 
 /* One run of available leaves becomes a new gang. */
-static int64_t commit_run(phx_planner *planner, const phx_request *request, uint32_t first)
+static __attribute__((noinline)) int64_t commit_run(phx_planner *planner,
+                                                    const phx_request *request, uint32_t first)
 {
     const uint32_t slot = phx_slot_take(planner, request, request->level, first);
     phx_own(planner, first, request->held, slot);
@@ -133,7 +134,7 @@ static __attribute__((noinline)) int64_t commit_block(phx_planner *planner,
                                                       const phx_request *request, uint32_t top)
 {
     phx_space *space = &planner->space;
-    int only;
+    uint64_t only;
     const uint32_t first = phx_buddy_first(space, top, &only);
     const uint32_t slot = phx_slot_take(planner, request, request->level, first);
     phx_own_block(planner, first, request->held, slot + 1);
@@ -192,7 +193,8 @@ static int has_pieces(const phx_space *space, const phx_request *request)
 }
 
 /* The paper's union of aligned blocks, anywhere in one buddy tree. */
-static int64_t commit_union(phx_planner *planner, const phx_request *request)
+static __attribute__((noinline)) int64_t commit_union(phx_planner *planner,
+                                                      const phx_request *request)
 {
     phx_space *space = &planner->space;
     const uint32_t piece = 1u << request->shape;
@@ -205,10 +207,14 @@ static int64_t commit_union(phx_planner *planner, const phx_request *request)
     uint32_t *link = &head;
     for (uint32_t at = 0; at < request->pieces; ++at) {
         const uint32_t top = phx_ctz(*space->shapes & request->shapes);
-        int only;
+        uint64_t only;
         const uint32_t first = phx_buddy_first(space, top, &only);
         phx_buddy_take(space, first, request->shape, top, only);
-        phx_own_block(planner, first, piece, slot + 1);
+        if (piece >= space->tree->level[1].leaves) {
+            phx_own_block(planner, first, piece, slot + 1);
+        } else {
+            phx_own(planner, first, piece, slot);
+        }
         link = chain_run(planner, *link <= first ? link : &head, first, piece);
     }
     gang->head = head - 1;
@@ -464,7 +470,7 @@ phx_status phx_place_many(phx_planner *planner, const phx_gang *gang, const uint
 {
     memo known;
     memset(known.ranks, 0, sizeof known.ranks);
-    if (check_sizes(gang, sizes, size_count) != PHX_OK ||
+    if (gang->group == 0 || check_sizes(gang, sizes, size_count) != PHX_OK ||
         request_for(planner, gang, gang->group, &known) == NULL) {
         return PHX_BAD_GANG;
     }

@@ -4,39 +4,35 @@
 
 #include <string.h>
 
-static size_t set_bytes(uint32_t size, int own_row)
+/* Rows of a set of `size` bits from `region`, or only measured when that is NULL; row 0 may be a
+ * bitmap that exists already. */
+static size_t set_attach(phx_set *set, uint32_t size, uint64_t *row_zero, char *region)
 {
-    size_t words = own_row ? PHX_WORDS((size_t)size) : 0;
-    for (uint32_t bits = PHX_WORDS(size); bits > 1; bits = PHX_WORDS(bits)) {
-        words += PHX_WORDS((size_t)bits);
-    }
-    return words * sizeof(uint64_t);
-}
-
-/* Rows of a set of `size` bits from `region`; row 0 may be a bitmap that exists already. */
-static char *set_attach(phx_set *set, uint32_t size, uint64_t *row_zero, char *region)
-{
+    uint64_t *word = (uint64_t *)(void *)region;
+    size_t used = row_zero != NULL ? 0 : PHX_WORDS((size_t)size);
     set->size = size;
     set->rows = 1;
-    set->row[0] = row_zero != NULL ? row_zero : (uint64_t *)(void *)region;
-    region += row_zero != NULL ? 0 : PHX_WORDS((size_t)size) * sizeof(uint64_t);
-    for (uint32_t bits = PHX_WORDS(size); bits > 1; bits = PHX_WORDS(bits)) {
-        set->row[set->rows++] = (uint64_t *)(void *)region;
-        region += PHX_WORDS((size_t)bits) * sizeof(uint64_t);
+    set->row[0] = row_zero != NULL ? row_zero : word;
+    for (uint32_t bits = PHX_WORDS(size); bits > 1 || set->rows < PHX_ROWS_MIN;
+         bits = PHX_WORDS(bits)) {
+        set->row[set->rows++] = word == NULL ? NULL : word + used;
+        used += PHX_WORDS((size_t)bits);
     }
-    return region;
+    return used * sizeof(uint64_t);
 }
 
 size_t phx_space_bytes(const phx_tree *tree)
 {
     size_t bytes = sizeof(uint64_t);
+    phx_set set;
     for (uint32_t level = 0; level <= tree->depth; ++level) {
         const uint32_t count = tree->level[level].count;
         bytes += PHX_WORDS((size_t)count) * sizeof(uint64_t);
         bytes += level >= 2 ? ((size_t)count * sizeof(uint32_t) + 7) / 8 * 8 : 0;
-        bytes += tree->order_count[level] * set_bytes(count, 1);
+        bytes += tree->order_count[level] * set_attach(&set, count, NULL, NULL);
     }
-    return bytes + set_bytes(tree->level[tree->depth].count, 0);
+    uint64_t top = 0;
+    return bytes + set_attach(&set, tree->level[tree->depth].count, &top, NULL);
 }
 
 void phx_space_attach(phx_space *space, const phx_tree *tree, void *region)
@@ -54,8 +50,8 @@ void phx_space_attach(phx_space *space, const phx_tree *tree, void *region)
         at += ((size_t)tree->level[level].count * sizeof(uint32_t) + 7) / 8 * 8;
     }
     for (uint32_t shape = 0; shape + 1 < tree->shape_count; ++shape) {
-        at =
-            set_attach(&space->index[shape], tree->level[tree->shape[shape].level].count, NULL, at);
+        const uint32_t count = tree->level[tree->shape[shape].level].count;
+        at += set_attach(&space->index[shape], count, NULL, at);
     }
     set_attach(&space->index[tree->shape_count - 1], tree->level[tree->depth].count,
                space->whole[tree->depth], at);
@@ -68,10 +64,8 @@ PHX_INLINE void index_flip(phx_space *space, uint32_t shape, uint32_t vertex, in
         phx_set_add(set, vertex);
         *space->shapes |= shape < 64 ? UINT64_C(1) << shape : 0;
     } else {
-        phx_set_remove(set, vertex);
-        if (shape < 64 && phx_set_empty(set)) {
-            *space->shapes &= ~(UINT64_C(1) << shape);
-        }
+        const uint64_t emptied = phx_set_remove_if(set, vertex, 1);
+        *space->shapes &= shape < 64 ? ~(emptied << shape) : ~UINT64_C(0);
     }
 }
 
@@ -183,11 +177,6 @@ void phx_space_give(phx_space *space, uint32_t first, uint32_t count)
     change(space, first, count, 1);
 }
 
-void phx_words_fill(uint64_t *word, uint32_t count, int on)
-{
-    memset(word, on ? 0xff : 0, count * sizeof *word);
-}
-
 /* The vertices above a block that turn whole, or stop being whole, with the maximal block of shape
  * `top` that it is a part of. */
 static void mark_above(phx_space *space, uint32_t first, uint32_t size, uint32_t top, int on)
@@ -214,9 +203,8 @@ uint64_t phx_buddy_merge(phx_space *space, uint32_t first, uint32_t size, uint32
     mark_above(space, first, size, top, 1);
     for (uint32_t shape = size; shape < top; ++shape) {
         if (phx_buddy_runs(space, shape, first) == 0) {
-            phx_set *set = &space->index[shape];
-            phx_set_remove(set, first >> space->tree->shape[shape].vertex_shift);
-            emptied |= (uint64_t)phx_set_empty(set) << shape;
+            const uint32_t vertex = first >> space->tree->shape[shape].vertex_shift;
+            emptied |= phx_set_remove_if(&space->index[shape], vertex, 1) << shape;
         }
     }
     return emptied;

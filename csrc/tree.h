@@ -57,7 +57,7 @@ struct phx_tree {
     uint8_t order_count[PHX_DEPTH_MAX + 2];
     uint8_t leaves_shift[PHX_DEPTH_MAX + 1]; /* that of every level, close together */
     uint8_t orders_of_byte[256];             /* orders of the maximal runs of an 8-bit mask */
-    uint8_t *rails; /* [leaves], NULL: not given */
+    uint8_t *rails;                          /* [leaves], NULL: not given */
     phx_level level[PHX_DEPTH_MAX + 1];
     phx_shape shape[PHX_SHAPES_MAX];
 };
@@ -154,11 +154,16 @@ PHX_INLINE uint64_t phx_aligned_runs(uint64_t mask, uint32_t order)
     return ~(((gaps & low) + low) | gaps | low) >> ((1u << order) - 1);
 }
 
-/* First children of the maximal runs of exactly this order. */
+/* First children of the maximal runs of exactly this order: of two runs that are halves of a wider
+ * one neither is maximal, and nothing is wider than 32 children. */
 PHX_INLINE uint64_t phx_runs_of(uint64_t mask, uint32_t order)
 {
-    const uint64_t wider = phx_aligned_runs(mask, order + 1);
-    return phx_aligned_runs(mask, order) & ~(wider | (wider << (1u << order)));
+    static const uint64_t even[PHX_ORDERS] = {
+        UINT64_C(0x5555555555555555), UINT64_C(0x1111111111111111), UINT64_C(0x0101010101010101),
+        UINT64_C(0x0001000100010001), UINT64_C(0x0000000100000001), 0};
+    const uint64_t runs = phx_aligned_runs(mask, order);
+    const uint64_t wider = runs & (runs >> (1u << order)) & even[order];
+    return runs & ~(wider | (wider << (1u << order)));
 }
 
 #endif
