@@ -127,14 +127,16 @@ static void case_phantom_serves_nothing(void)
     finish(&made);
 }
 
-/* Equal unions on an irregular tree: the lower address wins. */
+/* Two hosts with three leaves each in two pieces: equal unions, the lower address wins. */
 static void case_ties_go_to_the_lower_address(void)
 {
-    const uint32_t counts[3] = {8, 3, 1};
-    const uint32_t first[] = {0, 3, 6, 8, 0, 3};
+    const uint32_t counts[3] = {10, 3, 1};
+    const uint32_t first[] = {0, 4, 8, 10, 0, 3};
     fixture made;
     CHECK(phx_tree_new(2, counts, first, NULL, &made.tree) == PHX_OK);
     made.planner = new_planner(made.tree, PHX_EXACT, PHX_NONE, PHX_NONE, 0);
+    change(made.planner, PHX_CORDON, 2, 1);
+    change(made.planner, PHX_CORDON, 6, 1);
     const phx_request three = request_of(made.planner, 3, 1, 1);
     const int64_t placed = phx_place(made.planner, &three);
     CHECK(placed >= 0 && first_of(placed) == 0);
