@@ -78,12 +78,52 @@ static uint32_t fill_byte_hosts(phx_planner *planner, const phx_search *search, 
 }
 #endif
 
+/* Ranks that make whole groups as a mask: `ranks & mask`, or 0 where the group is no power of two.
+ * A division a host would cost more than all else that is done for it. */
+static uint32_t group_mask(const phx_search *search)
+{
+    if (search->group_level > 1 || search->loose || search->group == 1 ||
+        PHX_MUTANT_GROUP_ROUNDING) {
+        return UINT32_MAX;
+    }
+    return (search->group & (search->group - 1)) == 0 ? ~(search->group - 1) : 0;
+}
+
+/* Hosts that are no phantoms, without branches: which of them are free is anybody's guess. */
+static uint32_t fill_masked_hosts(phx_planner *planner, const phx_search *search, uint32_t first,
+                                  uint32_t count, uint32_t mask)
+{
+    const phx_tree *tree = planner->tree;
+    const int32_t *limits = search->limit_on[1] ? search->limit[1] : NULL;
+    uint32_t leaf = phx_child_first(tree, 1, first);
+    uint32_t sum = 0;
+    for (uint32_t host = first; host < first + count; ++host) {
+        const uint32_t leaves = phx_child_count(tree, 1, host);
+        uint64_t available = phx_bits_get(planner->space.whole[0], leaf, leaves);
+        available &= search->limit_on[0] ? phx_bits_get(planner->allowed, leaf, leaves) : available;
+        uint32_t ranks = phx_popcount(available);
+        if (limits != NULL) {
+            const uint32_t limit = limits[host] < 0 ? 0 : (uint32_t)limits[host];
+            ranks = ranks < limit ? ranks : limit;
+        }
+        ranks &= mask;
+        planner->cap_host[host] = (uint8_t)ranks;
+        sum += ranks;
+        leaf += leaves;
+    }
+    return sum;
+}
+
 /* Capacities of hosts first .. first + count - 1; their sum. */
 static uint32_t fill_hosts(phx_planner *planner, const phx_search *search, uint32_t first,
                            uint32_t count)
 {
     if (hosts_are_bytes(planner, search)) {
         return fill_byte_hosts(planner, search, first, count);
+    }
+    const uint32_t mask = group_mask(search);
+    if (mask != 0 && planner->tree->level[1].phantoms == 0) {
+        return fill_masked_hosts(planner, search, first, count, mask);
     }
     uint32_t sum = 0;
     for (uint32_t host = first; host < first + count; ++host) {
