@@ -90,79 +90,156 @@ uint32_t phx_level_after(const phx_planner *planner, uint32_t slot, const phx_mo
     return phx_tree_distance(planner->tree, low, high);
 }
 
-/* One spare a domain: the lowest in the vertex that can take `need` leaves, or PHX_NONE. */
-static uint32_t spare_in(const phx_planner *planner, uint32_t level, uint32_t vertex, uint32_t need)
+/* Vertices of 2^at_shift leaves inside a block of 2^shift leaves, as bits of one word; 0 where they do
+ * not fit one and `words` has none of them. *base is the vertex that bit 0 stands for. */
+PHX_INLINE uint64_t members_inside(const uint64_t *words, uint32_t leaf, uint32_t shift,
+                                   uint32_t at_shift, uint32_t *base)
 {
-    const phx_tree *tree = planner->tree;
-    const uint32_t size = planner->count->spare_size;
-    if (planner->count->spare_count == 0 || level < size || tree->level[size].leaves < need) {
-        return PHX_NONE;
+    uint32_t first = leaf >> shift << (shift - at_shift);
+    if (shift - at_shift <= 6) {
+        *base = first;
+        return words[first >> 6] >> (first & 63) & phx_low(1u << (shift - at_shift));
     }
-    const uint32_t first = phx_leaf_first(tree, level, vertex);
-    const uint32_t last = first + phx_leaf_count(tree, level, vertex) - 1;
-    const uint32_t end = phx_ancestor(tree, 0, last, size) + 1;
-    const uint32_t found = phx_bits_next(planner->spare, phx_ancestor(tree, 0, first, size), end);
-    return found < end ? phx_leaf_first(tree, size, found) : PHX_NONE;
+    const uint32_t end = (first >> 6) + (1u << (shift - at_shift - 6));
+    uint32_t word = first >> 6;
+    while (word < end && words[word] == 0) {
+        ++word;
+    }
+    *base = word << 6;
+    return word < end ? words[word] : 0;
 }
 
-/* The common failure: one whole group domain of a gang on a tree with equal fanouts. The first leaf
- * of its new block, or PHX_NONE when the full search has to decide. */
-static uint32_t quick_target(const phx_planner *planner, uint32_t slot, phx_run failed,
-                             uint32_t *spares)
+/* First leaf of the smallest block of at least one host inside 2^shift leaves, or PHX_NONE. */
+PHX_INLINE uint32_t block_inside(const phx_space *space, uint64_t shapes, uint32_t leaf,
+                                 uint32_t shift)
 {
-    const phx_tree *tree = planner->tree;
-    const phx_gang_slot *gang = &planner->gangs[slot];
-    const uint32_t groups = phx_slot_group_level(gang);
-    const uint32_t leaves = tree->level[groups].leaves;
-    const uint32_t within = phx_slot_within(gang);
-    const uint32_t top = within == PHX_ANYWHERE ? tree->depth : within;
-    if (!tree->uniform || planner->count->spare_count > 1 || groups != 1 ||
-        failed.count != leaves || failed.first % leaves != 0 || leaves % gang->group != 0 ||
-        gang->ranks <= leaves || tree->level[groups].phantoms != 0 ||
-        planner->host_owner[failed.first / leaves] != slot + 1) {
-        return PHX_NONE;
-    }
-    uint32_t vertex = failed.first / leaves;
-    const uint32_t shape = tree->shape_base[groups + 1];
-    for (uint32_t level = groups + 1; level <= top; ++level) {
-        vertex = phx_parent(tree, level - 1, vertex);
-        uint32_t first = phx_block_find(&planner->space, leaves, shape, level, vertex);
-        if (first == PHX_NONE && gang->group < leaves &&
-            phx_space_count(&planner->space, level, vertex) >= leaves) {
-            return PHX_NONE; /* pieces of several hosts may do */
+    const phx_tree *tree = space->tree;
+    for (uint64_t left = shapes; left != 0; left &= left - 1) {
+        const uint32_t shape = phx_ctz(left);
+        const phx_shape *kind = &tree->shape[shape];
+        if (kind->vertex_shift > shift) {
+            return PHX_NONE;
         }
-        if (first == PHX_NONE) {
-            first = spare_in(planner, level, vertex, leaves);
-            *spares = first != PHX_NONE;
-        }
-        if (first != PHX_NONE) {
-            return first;
+        uint32_t base;
+        const uint64_t members = members_inside(space->index[shape].row[0], leaf, shift,
+                                                kind->vertex_shift, &base);
+        if (members != 0) {
+            const uint32_t vertex = base + phx_ctz(members);
+            const uint32_t children = (uint32_t)kind->vertex_shift - kind->child_shift;
+            const uint32_t child = vertex << children;
+            const uint64_t mask =
+                space->whole[kind->level - 1][child >> 6] >> (child & 63) &
+                phx_low(1u << children);
+            return (child + phx_ctz(phx_runs_of(mask, kind->order))) << kind->child_shift;
         }
     }
     return PHX_NONE;
 }
 
-static uint32_t rank_of(const phx_planner *planner, uint32_t slot, uint32_t leaf)
+/* The common failure: one whole host of a gang on a tree of power-of-two fanouts, at most one spare
+ * host a domain. The first leaf of its new host, or PHX_NONE when the full search has to decide. */
+static uint32_t quick_target(const phx_planner *planner, const phx_gang_slot *gang, phx_run failed,
+                             uint32_t *spares)
 {
-    uint32_t rank = 0;
-    uint32_t run = planner->gangs[slot].head;
-    while (leaf < run || leaf - run >= planner->run_count[run]) {
-        rank += planner->run_count[run];
-        run = planner->run_next[run] - 1;
+    const phx_tree *tree = planner->tree;
+    const phx_counters *count = planner->count;
+    const phx_space *space = &planner->space;
+    const uint32_t within = phx_slot_within(gang);
+    const uint32_t top = within == PHX_ANYWHERE ? tree->depth : within;
+    const uint64_t shapes = *space->shapes >> tree->shape_base[2] << tree->shape_base[2];
+    for (uint32_t level = 2; level <= top; ++level) {
+        const uint32_t shift = tree->leaves_shift[level];
+        const uint32_t first = block_inside(space, shapes, failed.first, shift);
+        if (first != PHX_NONE) {
+            return first;
+        }
+        if (gang->group < failed.count &&
+            space->free_count[level][failed.first >> shift] >= failed.count) {
+            return PHX_NONE; /* pieces of several hosts may do */
+        }
+        if (count->spare_count != 0) {
+            uint32_t base;
+            const uint64_t held = members_inside(planner->spare, failed.first, shift,
+                                                 tree->leaves_shift[1], &base);
+            if (held != 0) {
+                *spares = 1;
+                return (base + phx_ctz(held)) << tree->leaves_shift[1];
+            }
+        }
     }
-    return rank + leaf - run;
+    return PHX_NONE;
+}
+
+/* Whether quick_target can decide: whole groups, all of them dead, nothing of the gang beside them
+ * in their host, and a survivor elsewhere. */
+PHX_INLINE int is_quick(const phx_planner *planner, uint32_t slot, phx_run failed)
+{
+    const phx_tree *tree = planner->tree;
+    const phx_counters *count = planner->count;
+    const phx_gang_slot *gang = &planner->gangs[slot];
+    if (!tree->buddy || tree->depth < 2 || phx_slot_group_level(gang) != 1) {
+        return 0;
+    }
+    const uint32_t leaves = tree->level[1].leaves;
+    return failed.count == leaves && (failed.first & (leaves - 1)) == 0 && gang->ranks > leaves &&
+           (leaves & (gang->group - 1)) == 0 && (gang->group & (gang->group - 1)) == 0 &&
+           gang->group <= leaves && tree->level[1].phantoms == 0 && count->spare_count <= 1 &&
+           (count->spare_count == 0 || count->spare_size == 1) &&
+           planner->host_owner[failed.first >> tree->leaves_shift[1]] == slot + 1;
+}
+
+/* Rank of the first failed leaf, and the lowest level that holds the gang with `to` in its place. */
+PHX_INLINE uint32_t locate(const phx_planner *planner, const phx_gang_slot *gang, phx_run failed,
+                           uint32_t to, uint32_t *level)
+{
+    const phx_tree *tree = planner->tree;
+    uint32_t low = to;
+    uint32_t high = to + failed.count - 1;
+    uint32_t rank = PHX_NONE;
+    uint32_t before = 0;
+    for (uint32_t next = gang->head + 1; next != 0 && before < gang->ranks;) {
+        uint32_t first = next - 1;
+        const uint32_t held = planner->run_count[first];
+        const uint32_t here = held < gang->ranks - before ? held : gang->ranks - before;
+        uint32_t last = first + here - 1;
+        next = planner->run_next[first];
+        if (failed.first - first < here) {
+            rank = before + failed.first - first;
+            if (here == failed.count) {
+                before += here;
+                continue;
+            }
+            first += first == failed.first ? failed.count : 0;
+            last -= last == failed.first + failed.count - 1 ? failed.count : 0;
+        }
+        before += here;
+        low = first < low ? first : low;
+        high = last > high ? last : high;
+    }
+    uint32_t span = 0;
+    while (low >> tree->leaves_shift[span] != high >> tree->leaves_shift[span]) {
+        if (++span > tree->depth) {
+            break;
+        }
+    }
+    *level = span > tree->depth ? tree->visible_depth + 1 : tree->level[span].visible;
+    return rank;
 }
 
 static int plan_quick(const phx_planner *planner, uint32_t slot, phx_run failed, phx_move *moves,
                       phx_repair *repair)
 {
+    const phx_gang_slot *gang = &planner->gangs[slot];
     uint32_t spares = 0;
-    const uint32_t to = quick_target(planner, slot, failed, &spares);
+    if (!is_quick(planner, slot, failed)) {
+        return 0;
+    }
+    const uint32_t to = quick_target(planner, gang, failed, &spares);
     if (to == PHX_NONE) {
         return 0;
     }
-    const uint32_t rank = rank_of(planner, slot, failed.first);
-    if (rank + failed.count > planner->gangs[slot].ranks) {
+    const uint32_t rank = locate(planner, gang, failed, to, &repair->level_after);
+    if (rank == PHX_NONE || rank + failed.count > gang->ranks) {
         return 0;
     }
     moves[0] = (phx_move){rank, failed.first, to, failed.count};
@@ -170,7 +247,6 @@ static int plan_quick(const phx_planner *planner, uint32_t slot, phx_run failed,
     repair->moved = failed.count;
     repair->dead = failed.count;
     repair->spares_used = spares;
-    repair->level_after = phx_level_after(planner, slot, moves, 1);
     return 1;
 }
 
