@@ -83,6 +83,10 @@ phx_status phx_request_init(const phx_planner *planner, const phx_gang *gang, ph
     request.group_level = tree->internal[gang->group_level];
     request.bounded = gang->within != PHX_NONE;
     request.within = request.bounded ? tree->internal[gang->within] : tree->depth;
+    if (request.within == 0 && gang->ranks == 1) { /* every leaf does */
+        request.bounded = 0;
+        request.within = tree->depth;
+    }
     request.aim = gang->aim;
     request.rule = gang->rule;
     request.held = buddy && gang->ranks <= PHX_LEAVES_MAX ? power_of_two(gang->ranks) : gang->ranks;
