@@ -35,11 +35,13 @@ static int targets_match(phx_planner *planner, const phx_move *moves, uint32_t c
             match = 0;
             break;
         }
-        for (uint32_t leaf = move->to; leaf < move->to + move->count; ++leaf) {
-            match = match && !phx_bit(planner->pick, leaf) &&
-                    (phx_bit(planner->space.whole[0], leaf) || phx_in_spare(planner, leaf));
-            phx_bit_set(planner->pick, leaf);
+        const uint32_t end = move->to + move->count;
+        match = phx_bits_next(planner->pick, move->to, end) == end;
+        for (uint32_t leaf = phx_bits_next_clear(planner->space.whole[0], move->to, end);
+             leaf < end && match; ++leaf) {
+            match = phx_bit(planner->space.whole[0], leaf) || phx_in_spare(planner, leaf);
         }
+        phx_bits_fill(planner->pick, move->to, move->count, 1);
     }
     for (uint32_t at = 0; at < marked; ++at) {
         phx_bits_fill(planner->pick, moves[at].to, moves[at].count, 0);
@@ -109,26 +111,37 @@ static void leave(phx_planner *planner, const phx_move *move)
     phx_bits_fill(planner->quarantine, move->from, move->count, 1);
 }
 
-static void enter(phx_planner *planner, uint32_t slot, const phx_move *move)
+/* Opens the spares that a move goes to, and takes its leaves; 1 when a spare was opened. */
+static int enter(phx_planner *planner, uint32_t slot, const phx_move *move)
 {
     const uint32_t size = planner->count->spare_size;
-    for (uint32_t leaf = move->to; leaf < move->to + move->count; ++leaf) {
-        if (phx_in_spare(planner, leaf)) {
-            const uint32_t vertex = phx_ancestor(planner->tree, 0, leaf, size);
+    const uint32_t end = move->to + move->count;
+    int opened = 0;
+    for (uint32_t leaf = move->to; planner->count->spare_count != 0 && leaf < end;) {
+        const uint32_t vertex = phx_ancestor(planner->tree, 0, leaf, size);
+        if (phx_bit(planner->spare, vertex)) {
             phx_spares_open(planner, size, vertex);
             phx_bit_clear(planner->opened, vertex);
+            opened = 1;
         }
+        leaf = phx_leaf_first(planner->tree, size, vertex) +
+               phx_leaf_count(planner->tree, size, vertex);
     }
     phx_space_take(&planner->space, move->to, move->count);
     phx_own(planner, move->to, move->count, slot);
+    return opened;
 }
 
+/* Leaves that the gang holds: their health changes, nothing becomes available. */
 static void mark_down(phx_planner *planner, const phx_run *failed, uint32_t failed_count)
 {
     for (uint32_t at = 0; at < failed_count; ++at) {
         for (uint32_t leaf = failed[at].first; leaf < failed[at].first + failed[at].count; ++leaf) {
-            uint32_t owner = 0;
-            phx_health_change(planner, PHX_FAIL, &leaf, 1, &owner);
+            const int was_ill = !phx_is_healthy(planner, leaf) || phx_bit(planner->cordoned, leaf);
+            planner->count->down += (uint32_t)!phx_bit(planner->down, leaf);
+            planner->count->ill += (uint32_t)!was_ill;
+            phx_bit_set(planner->down, leaf);
+            phx_bit_clear(planner->suspect, leaf);
         }
     }
 }
@@ -152,6 +165,28 @@ static int failed_match(const phx_planner *planner, uint32_t slot, const phx_run
     return 1;
 }
 
+void phx_commit(phx_planner *planner, uint32_t slot, const phx_move *moves, uint32_t move_count,
+                const phx_run *failed, uint32_t failed_count)
+{
+    phx_gang_slot *gang = &planner->gangs[slot];
+    int opened = 0;
+    mark_down(planner, failed, failed_count);
+    for (uint32_t at = 0; at < move_count; ++at) {
+        leave(planner, &moves[at]);
+        relink(planner, gang, &moves[at]);
+    }
+    for (uint32_t at = 0; at < move_count; ++at) {
+        opened |= enter(planner, slot, &moves[at]);
+    }
+    for (uint32_t at = 0; opened && at < move_count; ++at) {
+        phx_spares_refill(planner, moves[at].to, moves[at].count);
+    }
+    if (move_count > 0) {
+        const uint32_t level = phx_span_level(planner, slot);
+        gang->levels = (uint16_t)((gang->levels & 1023u) | (level << 10));
+    }
+}
+
 phx_status phx_apply(phx_planner *planner, uint32_t slot, const phx_move *moves,
                      uint32_t move_count, const phx_run *failed, uint32_t failed_count)
 {
@@ -163,21 +198,6 @@ phx_status phx_apply(phx_planner *planner, uint32_t slot, const phx_move *moves,
         !failed_match(planner, slot, failed, failed_count)) {
         return PHX_STALE_PLAN;
     }
-    phx_gang_slot *gang = &planner->gangs[slot];
-    mark_down(planner, failed, failed_count);
-    for (uint32_t at = 0; at < move_count; ++at) {
-        leave(planner, &moves[at]);
-        relink(planner, gang, &moves[at]);
-    }
-    for (uint32_t at = 0; at < move_count; ++at) {
-        enter(planner, slot, &moves[at]);
-    }
-    for (uint32_t at = 0; at < move_count; ++at) {
-        phx_spares_refill(planner, moves[at].to, moves[at].count);
-    }
-    if (move_count > 0) {
-        const uint32_t level = phx_span_level(planner, slot);
-        gang->levels = (uint16_t)((gang->levels & 1023u) | (level << 10));
-    }
+    phx_commit(planner, slot, moves, move_count, failed, failed_count);
     return PHX_OK;
 }

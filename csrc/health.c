@@ -95,11 +95,14 @@ phx_status phx_health_change(phx_planner *planner, phx_change change, const uint
     if (status != PHX_OK) {
         return status;
     }
+    const uint32_t missing = planner->count->spare_missing;
     for (uint32_t at = 0; at < leaf_count; ++at) {
         owners[at] = phx_leaf_slot(planner, leaves[at]);
         change_leaf(planner, change, leaves[at]);
     }
-    for (uint32_t at = 0; at < leaf_count; ++at) {
+    const int idle = change == PHX_HEAL || change == PHX_UNCORDON;
+    for (uint32_t at = 0; (idle || planner->count->spare_missing != missing) && at < leaf_count;
+         ++at) {
         phx_spares_refill(planner, leaves[at], 1);
     }
     return PHX_OK;

@@ -355,7 +355,7 @@ phx_status phx_replan(phx_planner *planner, uint32_t slot, const phx_run *failed
         phx_lost_clear(planner, slot);
     }
     if (status == PHX_OK && (flags & PHX_REPLAN_APPLY) != 0) {
-        status = phx_apply(planner, slot, moves, repair->moves, failed, failed_count);
+        phx_commit(planner, slot, moves, repair->moves, failed, failed_count);
     }
     return status;
 }

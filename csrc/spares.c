@@ -21,12 +21,31 @@ static int outranks(const phx_tree *tree, uint32_t size, uint32_t vertex, uint32
     return leaves != others ? leaves > others : vertex > other;
 }
 
+/* The highest member of a bitmap in first .. end - 1, or PHX_NONE. */
+static uint32_t highest(const uint64_t *members, uint32_t first, uint32_t end)
+{
+    for (uint32_t at = end; at > first;) {
+        const uint32_t low = (at - 1) & ~63u;
+        const uint32_t start = low > first ? low : first;
+        const uint64_t word = phx_bits_get(members, start, at - start);
+        if (word != 0) {
+            return start + 63 - (uint32_t)__builtin_clzll(word);
+        }
+        at = start;
+    }
+    return PHX_NONE;
+}
+
 /* The best (most = 1) or worst member of a bitmap inside a range, as a spare. */
 static uint32_t extreme(const phx_tree *tree, uint32_t size, const uint64_t *members,
                         phx_run range, int most)
 {
     uint32_t found = PHX_NONE;
     const uint32_t end = range.first + range.count;
+    if (tree->level[size].leaves != 0 && tree->level[size].phantoms == 0) {
+        const uint32_t lowest = most ? end : phx_bits_next(members, range.first, end);
+        return most ? highest(members, range.first, end) : lowest < end ? lowest : PHX_NONE;
+    }
     for (uint32_t at = phx_bits_next(members, range.first, end); at < end;
          at = phx_bits_next(members, at + 1, end)) {
         if (phx_is_phantom(tree, size, at)) {
