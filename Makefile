@@ -9,7 +9,7 @@ PYTEST_ARGS ?=
 BENCH_ARGS ?=
 
 C_SOURCES := $(wildcard csrc/*.c csrc/*.h)
-C_FORMATTED := $(C_SOURCES) $(wildcard tests/c/*.c tests/fuzz/*.c bench/*.c bench/*.h examples/*.c)
+C_FORMATTED := $(C_SOURCES) $(wildcard tests/c/*.[ch] tests/fuzz/*.[ch] bench/c/*.[ch] examples/*.c)
 BUILD_INPUTS := pyproject.toml setup.py bindings/build_cffi.py $(C_SOURCES)
 CLUSTERS := $(sort $(wildcard examples/clusters/*))
 

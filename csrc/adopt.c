@@ -84,8 +84,8 @@ int64_t phx_adopt(phx_planner *planner, const phx_request *request, const uint32
         const uint32_t count = run_length(leaves + at, request->ranks - at);
         for (uint32_t leaf = first; leaf < first + count; ++leaf) {
             if (phx_in_spare(planner, leaf)) {
-                phx_spare_drop(planner, phx_ancestor(planner->tree, 0, leaf,
-                                                     planner->count->spare_size));
+                phx_spare_drop(planner,
+                               phx_ancestor(planner->tree, 0, leaf, planner->count->spare_size));
             }
             if (phx_bit(planner->space.whole[0], leaf)) {
                 phx_space_take(&planner->space, leaf, 1);

@@ -9,8 +9,8 @@ static uint32_t first_run(const phx_space *space, uint32_t shape, uint32_t verte
     return phx_leaf_first(tree, (uint32_t)kind->level - 1, child);
 }
 
-uint32_t phx_block_find(const phx_space *space, uint32_t need, uint32_t shape,
-                        uint32_t scope_level, uint32_t scope_vertex)
+uint32_t phx_block_find(const phx_space *space, uint32_t need, uint32_t shape, uint32_t scope_level,
+                        uint32_t scope_vertex)
 {
     const phx_tree *tree = space->tree;
     if (scope_level > tree->depth) {
@@ -43,7 +43,8 @@ uint32_t phx_block_find(const phx_space *space, uint32_t need, uint32_t shape,
     return PHX_NONE;
 }
 
-/* A maximal block while the smallest is sought: its leaves, and where `need` of them would be cut. */
+/* A maximal block while the smallest is sought: its leaves, and where `need` of them would be cut.
+ */
 typedef struct found_block {
     uint32_t size;
     uint32_t start;
@@ -120,7 +121,8 @@ static void consider(const phx_tree *tree, uint32_t at_level, phx_run vertices, 
     }
 }
 
-/* Blocks of one shape whose vertices are low .. end - 1. Where all have one size the first will do. */
+/* Blocks of one shape whose vertices are low .. end - 1. Where all have one size the first will do.
+ */
 static void consider_shape(const phx_space *space, uint32_t shape, uint32_t low, uint32_t end,
                            uint32_t level, uint32_t need, found_block *best)
 {
@@ -130,8 +132,7 @@ static void consider_shape(const phx_space *space, uint32_t shape, uint32_t low,
     for (uint32_t vertex = phx_set_next(set, low, end); vertex < end;
          vertex = phx_set_next(set, vertex + 1, end)) {
         const uint32_t child = phx_child_first(tree, kind->level, vertex);
-        for (uint64_t runs =
-                 phx_runs_of(phx_space_mask(space, kind->level, vertex), kind->order);
+        for (uint64_t runs = phx_runs_of(phx_space_mask(space, kind->level, vertex), kind->order);
              runs != 0; runs &= runs - 1) {
             const phx_run vertices = {child + phx_ctz(runs), 1u << kind->order};
             consider(tree, (uint32_t)kind->level - 1, vertices, level, need, best);
@@ -173,8 +174,8 @@ static uint32_t best_on_uneven_tree(const phx_space *space, uint32_t need, uint3
     return best.cut;
 }
 
-uint32_t phx_block_best(const phx_space *space, uint32_t need, uint32_t level,
-                        uint32_t scope_level, uint32_t scope_vertex)
+uint32_t phx_block_best(const phx_space *space, uint32_t need, uint32_t level, uint32_t scope_level,
+                        uint32_t scope_vertex)
 {
     const phx_tree *tree = space->tree;
     uint32_t shape = 0;

@@ -28,8 +28,8 @@ PHX_INLINE uint32_t bounded_cap(const phx_planner *planner, const phx_search *se
 }
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-/* Whether a host is one byte of the free bitmap and its capacity the byte's set bits, cut to a power
- * of two: then eight hosts are one word of arithmetic. */
+/* Whether a host is one byte of the free bitmap and its capacity the byte's set bits, cut to a
+ * power of two: then eight hosts are one word of arithmetic. */
 static int hosts_are_bytes(const phx_planner *planner, const phx_search *search)
 {
     const int rounding = search->group_level == 1 && !search->loose && search->group > 1;

@@ -127,8 +127,8 @@ phx_status phx_explain(phx_planner *planner, const phx_request *request,
     *count = 0;
     const uint32_t start = search.start < search.within ? search.start : search.within;
     phx_caps_start(planner);
-    for (uint32_t parent = 0; planner->tree->depth > 1 && start == 1 &&
-                              parent < planner->tree->level[2].count;
+    for (uint32_t parent = 0;
+         planner->tree->depth > 1 && start == 1 && parent < planner->tree->level[2].count;
          ++parent) {
         phx_caps_fill(planner, &search, 2, parent); /* the hosts' records need them all */
     }

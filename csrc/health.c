@@ -108,8 +108,7 @@ phx_status phx_health_change(phx_planner *planner, phx_change change, const uint
     return PHX_OK;
 }
 
-phx_status phx_quarantine_release(phx_planner *planner, const uint32_t *leaves,
-                                  uint32_t leaf_count)
+phx_status phx_quarantine_release(phx_planner *planner, const uint32_t *leaves, uint32_t leaf_count)
 {
     const phx_status status = check_leaves(planner, leaves, leaf_count);
     if (status != PHX_OK) {

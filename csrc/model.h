@@ -98,8 +98,8 @@ typedef struct phx_repair {
     uint32_t proven;      /* 0: a bounded search refused */
 } phx_repair;
 
-#define PHX_REPLAN_PARTIAL 1 /* repair what can be repaired */
-#define PHX_REPLAN_APPLY 2   /* commit at once */
+#define PHX_REPLAN_PARTIAL 1  /* repair what can be repaired */
+#define PHX_REPLAN_APPLY 2    /* commit at once */
 #define PHX_REPLAN_CORDONED 4 /* cordoned leaves count as lost (drain) */
 
 typedef enum phx_owner_kind {
@@ -120,9 +120,9 @@ typedef enum phx_change {
 } phx_change;
 
 #define PHX_CALL_MOVES 255
-/* For callers to whom an argument is dear (a foreign-function interface): one block that is kept and
- * one word a call. The word is slot in bits 0..20, first failed leaf in 21..41, their number, one
- * run, in 42..62; the repair is applied. */
+/* For callers to whom an argument is dear (a foreign-function interface): one block that is kept
+ * and one word a call. The word is slot in bits 0..20, first failed leaf in 21..41, their number,
+ * one run, in 42..62; the repair is applied. */
 typedef struct phx_replan_call {
     phx_repair repair;
     phx_move moves[PHX_CALL_MOVES];
@@ -146,12 +146,12 @@ typedef struct phx_level_record {
 } phx_level_record;
 
 typedef enum phx_misfit_code {
-    PHX_MISFIT_TOO_LARGE = 0,   /* could not fit in the empty, healthy cluster either */
-    PHX_MISFIT_LIMITED = 1,     /* would fit now without the caller's limits */
-    PHX_MISFIT_CAPACITY = 2,    /* no domain has that many available leaves */
-    PHX_MISFIT_GROUPS = 3,      /* enough leaves, not enough whole groups */
-    PHX_MISFIT_ALIGNMENT = 4,   /* enough whole groups, no aligned block (buddy) */
-    PHX_MISFIT_REPLACEMENT = 5  /* a broken unit has no replacement */
+    PHX_MISFIT_TOO_LARGE = 0,  /* could not fit in the empty, healthy cluster either */
+    PHX_MISFIT_LIMITED = 1,    /* would fit now without the caller's limits */
+    PHX_MISFIT_CAPACITY = 2,   /* no domain has that many available leaves */
+    PHX_MISFIT_GROUPS = 3,     /* enough leaves, not enough whole groups */
+    PHX_MISFIT_ALIGNMENT = 4,  /* enough whole groups, no aligned block (buddy) */
+    PHX_MISFIT_REPLACEMENT = 5 /* a broken unit has no replacement */
 } phx_misfit_code;
 
 /* cffi:end */

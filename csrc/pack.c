@@ -172,8 +172,8 @@ static uint32_t next_available(const phx_planner *planner, uint32_t level, uint3
     while (vertex < end && phx_space_count(&planner->space, 1, vertex) < floor) {
         const uint32_t parent = tree->depth < 2 ? 0 : phx_parent(tree, 1, vertex);
         const int full = tree->depth >= 2 && planner->space.free_count[2][parent] < floor;
-        vertex = full ? phx_child_first(tree, 2, parent) + phx_child_count(tree, 2, parent)
-                      : vertex + 1;
+        vertex =
+            full ? phx_child_first(tree, 2, parent) + phx_child_count(tree, 2, parent) : vertex + 1;
     }
     return vertex < end ? vertex : end;
 }

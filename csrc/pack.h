@@ -1,7 +1,7 @@
 /* phx_search: where a gang can go, exactly, on any tree and under limits.
  *
- * ranks(v) = min(limit(v), sum over children), rounded down to whole groups from the group level up.
- * A vertex can hold the gang when ranks(v) >= need and no ancestor's limit is below need. Sizes
+ * ranks(v) = min(limit(v), sum over children), rounded down to whole groups from the group level
+ * up. A vertex can hold the gang when ranks(v) >= need and no ancestor's limit is below need. Sizes
  * divide each other and the tree's vertices are nested, so these counts are exact.
  *
  * Cost: O(hosts below the scope) at worst; parents without room are skipped.
@@ -20,14 +20,14 @@ typedef struct phx_search {
     uint32_t scope_level; /* depth + 1: the whole forest */
     uint32_t scope_vertex;
     uint32_t rule;
-    uint32_t bounded; /* within was asked for: a phantom there serves it not */
-    uint32_t loose;   /* leaves count even where they make no whole group */
-    uint64_t rails;   /* rails the ranks had, as bits: preferred, never a condition */
-    uint32_t limited; /* some limit[level] is in force */
+    uint32_t bounded;   /* within was asked for: a phantom there serves it not */
+    uint32_t loose;     /* leaves count even where they make no whole group */
+    uint64_t rails;     /* rails the ranks had, as bits: preferred, never a condition */
+    uint32_t limited;   /* some limit[level] is in force */
     uint32_t limit_low; /* lowest of them; 0 when leaves are limited */
     uint8_t limit_on[PHX_DEPTH_MAX + 1];
     const int32_t *limit[PHX_DEPTH_MAX + 1]; /* the caller's rows, or the planner's own copies */
-    uint64_t *picks; /* bitmap that gets the answer, zero before */
+    uint64_t *picks;                         /* bitmap that gets the answer, zero before */
     /* answer */
     uint32_t level;
     uint32_t low; /* the bits of picks are inside low .. high - 1 */
@@ -57,12 +57,12 @@ phx_run phx_search_range(const phx_planner *planner, const phx_search *search, u
 
 /* block.c: first leaf of a cut of `need` leaves inside one vertex of `level`, out of the smallest
  * maximal block that has one, lowest address; PHX_NONE when no block does. Any tree. */
-uint32_t phx_block_best(const phx_space *space, uint32_t need, uint32_t level,
-                        uint32_t scope_level, uint32_t scope_vertex);
+uint32_t phx_block_best(const phx_space *space, uint32_t need, uint32_t level, uint32_t scope_level,
+                        uint32_t scope_vertex);
 /* The smallest sufficient maximal block inside a vertex of a tree with equal fanouts;
  * scope_level = depth + 1: anywhere. First leaf, or PHX_NONE. */
-uint32_t phx_block_find(const phx_space *space, uint32_t need, uint32_t shape,
-                        uint32_t scope_level, uint32_t scope_vertex);
+uint32_t phx_block_find(const phx_space *space, uint32_t need, uint32_t shape, uint32_t scope_level,
+                        uint32_t scope_vertex);
 /* First leaf of the lowest maximal block of a shape whose index is not empty. */
 PHX_INLINE uint32_t phx_block_first(const phx_space *space, uint32_t shape)
 {

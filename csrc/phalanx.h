@@ -60,12 +60,12 @@ int64_t phx_place(phx_planner *planner, const phx_request *request);
 int64_t phx_place_limited(phx_planner *planner, const phx_request *request,
                           const int32_t *const *limits, int apply, phx_run *runs, uint32_t room,
                           uint32_t *count);
-/* Place many gangs of one shape, sizes[i] ranks each: handles[i] or -1, levels[i], and the leaves of
- * gang i in leaves[offsets[i] .. offsets[i + 1]]. Sizes that are not multiples of the group: PHX_BAD_GANG
- * and nothing is placed. */
+/* Place many gangs of one shape, sizes[i] ranks each: handles[i] or -1, levels[i], and the leaves
+ * of gang i in leaves[offsets[i] .. offsets[i + 1]]. Sizes that are not multiples of the group:
+ * PHX_BAD_GANG and nothing is placed. */
 phx_status phx_place_many(phx_planner *planner, const phx_gang *gang, const uint32_t *sizes,
-                          uint32_t size_count, int64_t *handles, int32_t *levels,
-                          int64_t *offsets, int32_t *leaves);
+                          uint32_t size_count, int64_t *handles, int32_t *levels, int64_t *offsets,
+                          int32_t *leaves);
 /* Take exactly these leaves, in rank order. */
 int64_t phx_adopt(phx_planner *planner, const phx_request *request, const uint32_t *leaves);
 
@@ -92,8 +92,9 @@ phx_status phx_health_change(phx_planner *planner, phx_change change, const uint
 phx_status phx_quarantine_release(phx_planner *planner, const uint32_t *leaves,
                                   uint32_t leaf_count);
 
-/* Repair a gang whose leaves are down, or are listed in `failed` (runs of leaves it holds). Moves are
- * written in rank order of their units; PHX_MISFIT with *repair filled when it cannot be done whole. */
+/* Repair a gang whose leaves are down, or are listed in `failed` (runs of leaves it holds). Moves
+ * are written in rank order of their units; PHX_MISFIT with *repair filled when it cannot be done
+ * whole. */
 phx_status phx_replan(phx_planner *planner, uint32_t slot, const phx_run *failed,
                       uint32_t failed_count, const int32_t *const *limits, uint32_t flags,
                       phx_move *moves, uint32_t room, phx_repair *repair);
@@ -114,8 +115,8 @@ uint32_t phx_free_leaves(const phx_planner *planner, uint32_t level, int32_t *pe
 phx_run phx_largest_block(const phx_planner *planner, uint32_t level);
 
 phx_status phx_planner_clone(const phx_planner *planner, phx_planner **out);
-/* Copy free space, index and owners of hosts into a planner of the same tree, for what-if questions:
- * `to` must hold no gangs, and its own gangs are all it can release. */
+/* Copy free space, index and owners of hosts into a planner of the same tree, for what-if
+ * questions: `to` must hold no gangs, and its own gangs are all it can release. */
 phx_status phx_planner_probe(phx_planner *to, const phx_planner *from);
 size_t phx_planner_save_bytes(const phx_planner *planner);
 phx_status phx_planner_save(const phx_planner *planner, void *bytes, size_t size);

@@ -121,7 +121,7 @@ phx_status phx_planner_new(const phx_tree *tree, const phx_options *options, phx
     uint32_t per = PHX_NONE;
     uint32_t size = PHX_NONE;
     *out = NULL;
-    if (options->alignment == PHX_BUDDY && !tree->buddy) {
+    if (options->alignment > PHX_BUDDY || (options->alignment == PHX_BUDDY && !tree->buddy)) {
         return PHX_NOT_BUDDY;
     }
     phx_status status = resolve_spares(tree, options, &per, &size);

@@ -23,7 +23,7 @@
 #define PHX_ANYWHERE 31 /* `within` of a gang without one */
 
 typedef struct phx_gang_slot {
-    uint32_t head; /* first leaf; of a free slot the next free slot + 1 */
+    uint32_t head;  /* first leaf; of a free slot the next free slot + 1 */
     uint32_t ranks; /* 0: the slot is free */
     uint32_t group;
     uint16_t levels; /* group level in bits 0..4, within 5..9, level 10..14 */
@@ -57,16 +57,16 @@ struct phx_planner {
     uint64_t *suspect;
     uint64_t *cordoned;
     uint64_t *quarantine;
-    uint64_t *spare;       /* bitmap over vertices of spare_size */
-    uint32_t *spare_held;  /* [vertices of spare_per] */
+    uint64_t *spare;      /* bitmap over vertices of spare_size */
+    uint32_t *spare_held; /* [vertices of spare_per] */
     uint32_t *spare_wanted;
     uint32_t *spare_lowest; /* address of the lowest spare; 0 where sizes differ */
     /* Scratch: zero between calls where it is a bitmap, anything where it is an array. */
-    uint64_t *pick;   /* leaves chosen */
-    uint64_t *taken;  /* leaves a plan holds for the moment */
-    uint64_t *lost;   /* ranks' leaves that must be replaced */
-    uint64_t *moving; /* units that move whole */
-    uint64_t *opened; /* spare vertices a plan opened */
+    uint64_t *pick;    /* leaves chosen */
+    uint64_t *taken;   /* leaves a plan holds for the moment */
+    uint64_t *lost;    /* ranks' leaves that must be replaced */
+    uint64_t *moving;  /* units that move whole */
+    uint64_t *opened;  /* spare vertices a plan opened */
     uint64_t *allowed; /* leaves with a limit above zero, when leaves are limited */
     uint64_t *known;   /* vertices of level 2 whose capacity is filled */
     uint8_t *cap_host; /* ranks level 1 could hold */
@@ -139,8 +139,8 @@ void phx_spares_start(phx_planner *planner);
  * so the spares are a function of the idle leaves. */
 void phx_spares_refill(phx_planner *planner, uint32_t first, uint32_t count);
 void phx_spare_drop(phx_planner *planner, uint32_t vertex);
-/* Make the spares inside a vertex available for a search, and back those that no bit of `kept` (over
- * leaves) touches; returns how many were opened. */
+/* Make the spares inside a vertex available for a search, and back those that no bit of `kept`
+ * (over leaves) touches; returns how many were opened. */
 uint32_t phx_spares_open(phx_planner *planner, uint32_t level, uint32_t vertex);
 void phx_spares_close_unused(phx_planner *planner, uint32_t level, uint32_t vertex,
                              const uint64_t *kept);

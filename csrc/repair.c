@@ -105,8 +105,8 @@ static void hold_picks(phx_plan *plan, const phx_search *found)
 {
     phx_planner *planner = plan->planner;
     uint32_t end = found->low;
-    for (uint32_t first = phx_bits_next(found->picks, found->low, found->high);
-         first < found->high; first = phx_bits_next(found->picks, end, found->high)) {
+    for (uint32_t first = phx_bits_next(found->picks, found->low, found->high); first < found->high;
+         first = phx_bits_next(found->picks, end, found->high)) {
         end = phx_bits_next_clear(found->picks, first, found->high);
         phx_space_take(&planner->space, first, end - first);
         phx_search_charge(planner, found, first, end - first);
@@ -214,7 +214,7 @@ typedef struct bundle {
     phx_cursor start;
     uint32_t vertex;
     uint32_t units;
-    uint32_t last; /* index of its last unit */
+    uint32_t last;  /* index of its last unit */
     uint64_t rails; /* of its ranks */
 } bundle;
 
@@ -269,10 +269,10 @@ static void move_pass(phx_plan *plan, uint32_t level)
     phx_search found;
     phx_cursor at = phx_cursor_start(plan->planner, plan->slot);
     while (next_bundle(plan, &at, &units)) {
-        const uint32_t vertex = level == plan->scope_level
-                                    ? plan->scope_vertex
-                                    : phx_ancestor(plan->planner->tree, plan->group_level,
-                                                   units.vertex, level);
+        const uint32_t vertex =
+            level == plan->scope_level
+                ? plan->scope_vertex
+                : phx_ancestor(plan->planner->tree, plan->group_level, units.vertex, level);
         if (find_in(plan, level, vertex, units.units * plan->group, plan->group, units.rails,
                     &found) == PHX_OK) {
             record_bundle(plan, &units, &found, units.units);

@@ -90,8 +90,8 @@ uint32_t phx_level_after(const phx_planner *planner, uint32_t slot, const phx_mo
     return phx_tree_distance(planner->tree, low, high);
 }
 
-/* Vertices of 2^at_shift leaves inside a block of 2^shift leaves, as bits of one word; 0 where they do
- * not fit one and `words` has none of them. *base is the vertex that bit 0 stands for. */
+/* Vertices of 2^at_shift leaves inside a block of 2^shift leaves, as bits of one word; 0 where they
+ * do not fit one and `words` has none of them. *base is the vertex that bit 0 stands for. */
 PHX_INLINE uint64_t members_inside(const uint64_t *words, uint32_t leaf, uint32_t shift,
                                    uint32_t at_shift, uint32_t *base)
 {
@@ -121,15 +121,14 @@ PHX_INLINE uint32_t block_inside(const phx_space *space, uint64_t shapes, uint32
             return PHX_NONE;
         }
         uint32_t base;
-        const uint64_t members = members_inside(space->index[shape].row[0], leaf, shift,
-                                                kind->vertex_shift, &base);
+        const uint64_t members =
+            members_inside(space->index[shape].row[0], leaf, shift, kind->vertex_shift, &base);
         if (members != 0) {
             const uint32_t vertex = base + phx_ctz(members);
             const uint32_t children = (uint32_t)kind->vertex_shift - kind->child_shift;
             const uint32_t child = vertex << children;
             const uint64_t mask =
-                space->whole[kind->level - 1][child >> 6] >> (child & 63) &
-                phx_low(1u << children);
+                space->whole[kind->level - 1][child >> 6] >> (child & 63) & phx_low(1u << children);
             return (child + phx_ctz(phx_runs_of(mask, kind->order))) << kind->child_shift;
         }
     }
@@ -159,8 +158,8 @@ static uint32_t quick_target(const phx_planner *planner, const phx_gang_slot *ga
         }
         if (count->spare_count != 0) {
             uint32_t base;
-            const uint64_t held = members_inside(planner->spare, failed.first, shift,
-                                                 tree->leaves_shift[1], &base);
+            const uint64_t held =
+                members_inside(planner->spare, failed.first, shift, tree->leaves_shift[1], &base);
             if (held != 0) {
                 *spares = 1;
                 return (base + phx_ctz(held)) << tree->leaves_shift[1];
@@ -188,7 +187,8 @@ PHX_INLINE int is_quick(const phx_planner *planner, uint32_t slot, phx_run faile
            planner->host_owner[failed.first >> tree->leaves_shift[1]] == slot + 1;
 }
 
-/* Rank of the first failed leaf, and the lowest level that holds the gang with `to` in its place. */
+/* Rank of the first failed leaf, and the lowest level that holds the gang with `to` in its place.
+ */
 PHX_INLINE uint32_t locate(const phx_planner *planner, const phx_gang_slot *gang, phx_run failed,
                            uint32_t to, uint32_t *level)
 {

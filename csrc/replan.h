@@ -1,9 +1,9 @@
 /* Repair of one gang, survivors pinned. Private header of replan.c, repair.c and apply.c.
  *
  * A unit is one group that lost a leaf. It is filled from its own domain when that has room for its
- * dead ranks (smallest losses first: that fills the most units), else it moves whole. All units want
- * the same size and may go to the same domains, so filling first never costs a repair that exists:
- * a unit moved into a domain could be swapped with one filled there.
+ * dead ranks (smallest losses first: that fills the most units), else it moves whole. All units
+ * want the same size and may go to the same domains, so filling first never costs a repair that
+ * exists: a unit moved into a domain could be swapped with one filled there.
  */
 #ifndef PHX_REPLAN_H
 #define PHX_REPLAN_H
@@ -43,7 +43,7 @@ typedef struct phx_plan {
     uint32_t group_level;
     uint32_t scope_level; /* units may go anywhere inside this vertex */
     uint32_t scope_vertex;
-    int away;             /* the whole gang leaves the domain it was in */
+    int away; /* the whole gang leaves the domain it was in */
     const int32_t *const *limits;
     phx_search search; /* template: limits loaded, survivors charged */
     phx_move *moves;
@@ -54,8 +54,8 @@ typedef struct phx_plan {
     uint64_t forced;   /* broken units, by order, that must move whole (limits only) */
 } phx_plan;
 
-/* repair.c: plan with planner->lost marked; the free space is as before on return. PHX_OK when every
- * unit has its place, or partial and some have. */
+/* repair.c: plan with planner->lost marked; the free space is as before on return. PHX_OK when
+ * every unit has its place, or partial and some have. */
 phx_status phx_repair_plan(phx_plan *plan, uint32_t broken, int partial, phx_repair *repair);
 /* Lowest level that holds the gang after the moves (sorted by rank). */
 uint32_t phx_level_after(const phx_planner *planner, uint32_t slot, const phx_move *moves,

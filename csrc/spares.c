@@ -37,8 +37,8 @@ static uint32_t highest(const uint64_t *members, uint32_t first, uint32_t end)
 }
 
 /* The best (most = 1) or worst member of a bitmap inside a range, as a spare. */
-static uint32_t extreme(const phx_tree *tree, uint32_t size, const uint64_t *members,
-                        phx_run range, int most)
+static uint32_t extreme(const phx_tree *tree, uint32_t size, const uint64_t *members, phx_run range,
+                        int most)
 {
     uint32_t found = PHX_NONE;
     const uint32_t end = range.first + range.count;
@@ -96,8 +96,7 @@ static void refill_domain(phx_planner *planner, uint32_t domain)
         mark(planner, domain, best);
         worst = extreme(tree, size, planner->spare, range, 0);
     }
-    planner->spare_lowest[domain] =
-        tree->level[size].leaves != 0 && worst != PHX_NONE ? worst : 0;
+    planner->spare_lowest[domain] = tree->level[size].leaves != 0 && worst != PHX_NONE ? worst : 0;
 }
 
 /* Vertices of a range that stand for real domains. */
@@ -149,8 +148,8 @@ void phx_spares_refill(phx_planner *planner, uint32_t first, uint32_t count)
 /* The vertex stops being a spare; its leaves are for the caller to settle. */
 static void unmark(phx_planner *planner, uint32_t vertex)
 {
-    const uint32_t domain = phx_ancestor(planner->tree, planner->count->spare_size, vertex,
-                                         planner->count->spare_per);
+    const uint32_t domain =
+        phx_ancestor(planner->tree, planner->count->spare_size, vertex, planner->count->spare_per);
     phx_bit_clear(planner->spare, vertex);
     --planner->spare_held[domain];
     ++planner->count->spare_missing;

@@ -51,7 +51,7 @@ static void fill_shares(const phx_planner *planner, frame *walk, uint32_t need)
 
 /* Leaves of a host, out of `mask`, on the rails that the ranks had. */
 uint64_t phx_on_rails(const phx_planner *planner, const phx_search *search, uint32_t host,
-                         uint64_t mask)
+                      uint64_t mask)
 {
     const uint32_t first = phx_child_first(planner->tree, 1, host);
     const uint8_t *rails = planner->tree->rails;
@@ -77,8 +77,7 @@ static void pick_in_host(const phx_planner *planner, const phx_search *search, u
     }
     while (need > 0) {
         uint32_t order = 0;
-        while (order < PHX_ORDERS &&
-               ((1u << order) < need || phx_runs_of(mask, order) == 0)) {
+        while (order < PHX_ORDERS && ((1u << order) < need || phx_runs_of(mask, order) == 0)) {
             ++order;
         }
         if (order == PHX_ORDERS) {
@@ -114,7 +113,7 @@ static int pick_all(const phx_planner *planner, const phx_search *search, uint32
 
 /* Walks down from the chosen vertex and picks the leaves of every share, in address order. */
 void phx_pick_shares(const phx_planner *planner, const phx_search *search, uint32_t level,
-                        uint32_t vertex, uint32_t need)
+                     uint32_t vertex, uint32_t need)
 {
     const phx_tree *tree = planner->tree;
     frame stack[PHX_DEPTH_MAX];

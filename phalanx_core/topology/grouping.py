@@ -137,8 +137,8 @@ def _address_order(keys: list[_Wide], rails: IntArray | None) -> IntArray:
         in_order = bool((next_domain | (rails[1:] >= rails[:-1])).all())
     if in_order:
         return np.arange(keys[0].size, dtype=np.int32)
-    by_rail = [] if rails is None else [rails]
-    return np.lexsort([*by_rail, *keys]).astype(np.int32)
+    rows = keys if rails is None else [rails.astype(np.int64), *keys]
+    return np.lexsort(rows).astype(np.int32)
 
 
 def _ids_in_order(group: _Wide) -> tuple[IntArray, _Wide]:

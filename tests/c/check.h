@@ -8,21 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(condition)                                                                      \
-    do {                                                                                      \
-        if (!(condition)) {                                                                   \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                   \
-            exit(1);                                                                          \
-        }                                                                                     \
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
+            exit(1);                                                                               \
+        }                                                                                          \
     } while (0)
 
-#define CHECK_VALID(planner)                                                                  \
-    do {                                                                                      \
-        const char *why_ = NULL;                                                              \
-        if (phx_planner_validate((planner), &why_) != PHX_OK) {                               \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, why_);                         \
-            exit(1);                                                                          \
-        }                                                                                     \
+#define CHECK_VALID(planner)                                                                       \
+    do {                                                                                           \
+        const char *why_ = NULL;                                                                   \
+        if (phx_planner_validate((planner), &why_) != PHX_OK) {                                    \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, why_);                              \
+            exit(1);                                                                               \
+        }                                                                                          \
     } while (0)
 
 /* A tree whose vertices of each level all have the same fanout, widest level last. */

@@ -118,7 +118,10 @@ def test_short_a_limit_at_the_count_of_a_host_does_not_revive_it() -> None:
 @pytest.mark.parametrize(
     ("level", "leaves"),
     [
-        ("host", ["c.0", "c.1", "c.2"]),  # the smaller rack, so that the larger stays whole
+        (
+            "host",
+            ["c.0", "c.1", "c.2"],
+        ),  # the smaller rack, so that the larger stays whole
         ("rack", ["a.0", "a.1", "b.0", "b.1", "b.2"]),
         ("row", ["a.0", "a.1", "b.0", "b.1", "b.2", "c.0", "c.1", "c.2"]),
     ],

@@ -90,8 +90,12 @@ def main() -> int:
     for fault in faults:
         case = KILLERS[fault]
         killed = passes(sound, case) and not passes(build(fault), case)
-        twin = "" if short else f", twin {'kills' if twin_kills(fault) else 'misses'} it"
-        print(f"mutant {fault:<17} {'killed' if killed else 'SURVIVES'} by {case}{twin}")
+        twin = (
+            "" if short else f", twin {'kills' if twin_kills(fault) else 'misses'} it"
+        )
+        print(
+            f"mutant {fault:<17} {'killed' if killed else 'SURVIVES'} by {case}{twin}"
+        )
         survivors += [] if killed else [fault]
     print(f"mutants: {len(faults) - len(survivors)} killed, {len(survivors)} survive")
     return 1 if survivors else 0
