@@ -41,7 +41,7 @@ def test_each_code_has_its_sentence() -> None:
     """Too large, limited, too few leaves, too few whole groups, no aligned block."""
     planner = Planner(RACKS)
     told = planner.fits(Gang(9, within="rack")).reason
-    assert told == "no rack could ever hold 9 gpus"
+    assert told == "no rack could ever hold 9 gpus: best rack-0 has 8"
     told = planner.fits(Gang(4, group=4, group_level="host")).reason
     assert told == (
         "no cluster could ever hold 4 gpus in groups of 4 per host: best cluster has 16"
