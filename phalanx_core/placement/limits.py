@@ -15,7 +15,10 @@ from phalanx_core.native import ffi
 if TYPE_CHECKING:
     from phalanx_core.placement.frame import Frame
 
-Limits: TypeAlias = Mapping[str | int, ArrayLike]
+# A mapping's key type is invariant: a caller's dict[str, ...] must match as it is.
+Limits: TypeAlias = (
+    Mapping[str, ArrayLike] | Mapping[int, ArrayLike] | Mapping[str | int, ArrayLike]
+)
 IntArray: TypeAlias = NDArray[np.int32]
 
 UNLIMITED = 2**31 - 1
