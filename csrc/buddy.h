@@ -33,36 +33,27 @@ PHX_INLINE uint32_t phx_buddy_top(const phx_space *space, uint32_t first, uint32
     return size;
 }
 
-/* Children of the vertex of a shape above a leaf that are whole. */
-PHX_INLINE uint64_t phx_buddy_mask(const phx_space *space, const phx_shape *kind, uint32_t leaf,
+/* Whole children of a vertex, as the low bits; `child` is the first of them. A whole vertex of the
+ * top level is its own only child. */
+PHX_INLINE uint64_t phx_buddy_mask(const phx_space *space, const phx_shape *kind, uint32_t child,
                                    uint64_t full)
 {
-    const uint32_t fanout_shift = (uint32_t)kind->vertex_shift - kind->child_shift;
-    const uint32_t child = leaf >> kind->vertex_shift << fanout_shift;
     return space->whole[kind->level - 1][child >> 6] >> (child & 63) & full;
 }
 
-/* Maximal blocks of a shape in the vertex above a leaf, as bits of its children. */
-PHX_INLINE uint64_t phx_buddy_runs(const phx_space *space, uint32_t shape, uint32_t leaf)
+/* Maximal blocks of a shape in a vertex, as bits of its children. */
+PHX_INLINE uint64_t phx_buddy_runs(const phx_space *space, uint32_t shape, uint32_t vertex)
 {
     const phx_shape *kind = &space->tree->shape[shape];
-    const uint64_t full = phx_low_power((uint32_t)kind->vertex_shift - kind->child_shift);
-    const uint64_t mask = phx_buddy_mask(space, kind, leaf, full);
-    return mask == full ? 0 : phx_runs_of(mask, kind->order);
-}
-
-/* Whether no other maximal block of this shape is in the vertex of the one that holds a leaf. */
-PHX_INLINE uint64_t phx_buddy_is_only(const phx_space *space, uint32_t leaf, uint32_t shape)
-{
-    if (shape + 1 == space->tree->shape_count) {
-        return 1;
-    }
-    const uint64_t runs = phx_buddy_runs(space, shape, leaf);
-    return (uint64_t)((runs & (runs - 1)) == 0);
+    const uint32_t fanout_shift = (uint32_t)kind->vertex_shift - kind->child_shift;
+    const uint64_t full = phx_low_power(fanout_shift);
+    const uint64_t mask = phx_buddy_mask(space, kind, vertex << fanout_shift, full);
+    return mask == full && shape + 1 < space->tree->shape_count ? 0
+                                                                : phx_runs_of(mask, kind->order);
 }
 
 /* Bits of one level for a block that covers 2^order of its vertices; none when order is below 0. */
-PHX_INLINE void phx_buddy_fill(uint64_t *words, uint32_t at, int32_t order, int on)
+PHX_INLINE void phx_buddy_fill(uint64_t *words, uint32_t at, uint32_t order, int on)
 {
     static const uint64_t low[] = {0,
                                    0,
@@ -77,9 +68,12 @@ PHX_INLINE void phx_buddy_fill(uint64_t *words, uint32_t at, int32_t order, int 
                                    UINT64_C(0xffff),
                                    UINT64_C(0xffffffff),
                                    ~UINT64_C(0)};
-    uint64_t *word = &words[at >> 6];
     const uint64_t mask = low[order + 6] << (at & 63);
-    *word = on ? *word | mask : *word & ~mask;
+    if (on) {
+        words[at >> 6] |= mask;
+    } else {
+        words[at >> 6] &= ~mask;
+    }
 }
 
 /* The same for a block of more than 64 vertices. */
@@ -95,92 +89,106 @@ PHX_INLINE void phx_buddy_fill_words(uint64_t *words, uint32_t at, uint32_t orde
     } while (word != end);
 }
 
-/* Bitmaps of a block of more than 64 leaves, or of one on a tree with hosts of 64. */
-PHX_INLINE void phx_buddy_mark_levels(phx_space *space, uint32_t first, uint32_t size, int on)
-{
-    const uint8_t *shift = space->tree->leaves_shift;
-    for (uint32_t level = 0; level < space->tree->depth && shift[level] <= size; ++level) {
-        const uint32_t order = size - shift[level];
-        if (order > 6) {
-            phx_buddy_fill_words(space->whole[level], first >> shift[level], order, on);
-        } else {
-            phx_buddy_fill(space->whole[level], first >> shift[level], (int32_t)order, on);
-        }
-    }
-}
-
-/* Bitmaps and counts for a block that changes hands; the bits of the top level are an index, and
- * not touched here. */
-PHX_INLINE void phx_buddy_mark(phx_space *space, uint32_t first, uint32_t size, int on)
+/* Counts of the vertices above a block, from a level on whose vertices are no smaller. */
+PHX_INLINE void phx_buddy_count(phx_space *space, uint32_t level, uint32_t first, uint32_t change)
 {
     const uint8_t *shift = space->tree->leaves_shift;
     const uint32_t depth = space->tree->depth;
-    if (size <= 6 && depth > 2 && shift[2] > 6) {
-        phx_buddy_fill(space->whole[0], first, (int32_t)size, on);
-        phx_buddy_fill(space->whole[1], first >> shift[1], (int32_t)size - shift[1], on);
-    } else {
-        phx_buddy_mark_levels(space, first, size, on);
+    for (; level <= depth; ++level) {
+        space->free_count[level][first >> shift[level]] += change;
     }
-    const uint32_t count = 1u << size;
-    uint32_t level = 2;
-    for (; PHX_RARELY(level <= depth && shift[level] < size); ++level) {
-        const uint32_t change = on ? 1u << shift[level] : 0 - (1u << shift[level]);
-        const uint32_t start = first >> shift[level];
-        for (uint32_t at = 0; at < count >> shift[level]; ++at) {
-            space->free_count[level][start + at] += change;
+}
+
+/* Bitmaps and counts for a block of any size. */
+PHX_INLINE void phx_buddy_mark_wide(phx_space *space, uint32_t first, uint32_t size, int on)
+{
+    const uint8_t *shift = space->tree->leaves_shift;
+    const uint32_t depth = space->tree->depth;
+    for (uint32_t level = 0; level < depth; ++level) {
+        const uint32_t grown = size + 6; /* so that the difference is no negative order */
+        const uint32_t order = grown > shift[level] ? grown - shift[level] : 0;
+        if (order > 12) {
+            phx_buddy_fill_words(space->whole[level], first >> shift[level], order - 6, on);
+        } else {
+            phx_buddy_fill(space->whole[level], first >> shift[level], order - 6, on);
         }
     }
-    for (; level <= depth; ++level) {
-        space->free_count[level][first >> shift[level]] += on ? count : 0 - count;
+    uint32_t level = 2;
+    for (; level <= depth && shift[level] < size; ++level) {
+        const uint32_t change = on ? 1u << shift[level] : 0 - (1u << shift[level]);
+        uint32_t *counts = &space->free_count[level][first >> shift[level]];
+        const uint32_t *end = counts + (1u << (size - shift[level]));
+        do {
+            *counts += change;
+        } while (++counts != end);
     }
+    phx_buddy_count(space, level, first, on ? 1u << size : 0 - (1u << size));
+}
+
+/* Bitmaps and counts for a block that changes hands; the bits of the top level are an index, and
+ * not touched here. A narrow block is one word of its level and covers no vertex above hosts. */
+PHX_INLINE void phx_buddy_mark(phx_space *space, uint32_t first, uint32_t size, int on)
+{
+    const phx_tree *tree = space->tree;
+    if (size >= tree->narrow) {
+        phx_buddy_mark_wide(space, first, size, on);
+        return;
+    }
+    const uint32_t shift = tree->leaves_shift[1];
+    phx_buddy_fill(space->whole[0], first, size, on);
+    phx_buddy_fill(space->whole[1], first >> shift, size - shift, on);
+    phx_buddy_count(space, 2, first, on ? 1u << size : 0 - (1u << size));
 }
 
 /* space.c: what a block smaller than its maximal block changes besides. Merging says which shapes
  * have no block any more. */
 void phx_buddy_split(phx_space *space, uint32_t first, uint32_t size, uint32_t top);
-uint64_t phx_buddy_merge(phx_space *space, uint32_t first, uint32_t size, uint32_t top);
+void phx_buddy_merge(phx_space *space, uint32_t first, uint32_t size, uint32_t top);
 
-/* Lowest maximal block of a shape whose index is not empty; *only = no other in its vertex. */
-PHX_INLINE uint32_t phx_buddy_first(const phx_space *space, uint32_t shape, uint64_t *only)
+/* Takes a block out of the maximal free block of shape `top` that holds it, in `vertex`; `runs` are
+ * the maximal blocks of that shape there, this one among them. */
+PHX_INLINE void phx_buddy_take_run(phx_space *space, uint32_t first, uint32_t size, uint32_t top,
+                                   uint32_t vertex, uint64_t runs)
 {
-    const phx_shape *kind = &space->tree->shape[shape];
-    const uint32_t leaf = phx_set_first(&space->index[shape]) << kind->vertex_shift;
-    uint64_t runs = 1;
-    if (!PHX_RARELY(kind->level > space->tree->depth)) {
-        const uint64_t full = phx_low_power((uint32_t)kind->vertex_shift - kind->child_shift);
-        runs = phx_runs_of(phx_buddy_mask(space, kind, leaf, full), kind->order);
-    }
-    *only = (uint64_t)((runs & (runs - 1)) == 0);
-    return leaf + (phx_ctz(runs) << kind->child_shift);
-}
-
-/* Takes a block out of the maximal free block of shape `top` that holds it; `only` = that is the
- * one of its shape in its vertex. */
-PHX_INLINE void phx_buddy_take(phx_space *space, uint32_t first, uint32_t size, uint32_t top,
-                               uint64_t only)
-{
-    const uint32_t vertex = first >> space->tree->shape[top].vertex_shift;
-    phx_buddy_mark(space, first, size, 0);
-    uint64_t shapes = *space->shapes;
-    shapes &= ~(phx_set_remove_if(&space->index[top], vertex, only) << top);
+    const uint64_t only = (uint64_t)((runs & (runs - 1)) == 0);
+    const uint64_t emptied = phx_set_remove_if(&space->index[top], vertex, only);
+    *space->shapes &= ~(emptied << top);
     if (PHX_RARELY(size < top)) {
-        shapes |= phx_low(top) & ~phx_low(size);
         phx_buddy_split(space, first, size, top);
     }
-    *space->shapes = shapes;
+    phx_buddy_mark(space, first, size, 0);
 }
 
-/* Gives a block, and merges it with its buddies to one of shape `top`. */
-PHX_INLINE void phx_buddy_give(phx_space *space, uint32_t first, uint32_t size, uint32_t top)
+PHX_INLINE void phx_buddy_take(phx_space *space, uint32_t first, uint32_t size, uint32_t top)
 {
-    const phx_tree *tree = space->tree;
+    const uint32_t vertex = first >> space->tree->shape[top].vertex_shift;
+    phx_buddy_take_run(space, first, size, top, vertex, phx_buddy_runs(space, top, vertex));
+}
+
+/* Takes a block out of the lowest maximal block of a shape whose index is not empty. First leaf. */
+PHX_INLINE uint32_t phx_buddy_take_lowest(phx_space *space, uint32_t size, uint32_t top)
+{
+    const phx_shape *kind = &space->tree->shape[top];
+    const uint32_t vertex = phx_set_first(&space->index[top]);
+    const uint32_t fanout_shift = (uint32_t)kind->vertex_shift - kind->child_shift;
+    const uint32_t child = vertex << fanout_shift;
+    const uint64_t mask = phx_buddy_mask(space, kind, child, phx_low_power(fanout_shift));
+    const uint64_t runs = phx_runs_of(mask, kind->order);
+    const uint32_t first = (child + phx_ctz(runs)) << kind->child_shift;
+    phx_buddy_take_run(space, first, size, top, vertex, runs);
+    return first;
+}
+
+/* Gives a block, and merges it with its buddies. */
+PHX_INLINE void phx_buddy_give(phx_space *space, uint32_t first, uint32_t size)
+{
+    const uint32_t top = phx_buddy_top(space, first, size);
+    phx_set_add(&space->index[top], first >> space->tree->shape[top].vertex_shift);
+    *space->shapes |= UINT64_C(1) << top;
     phx_buddy_mark(space, first, size, 1);
-    uint64_t shapes = *space->shapes | (UINT64_C(1) << top);
     if (PHX_RARELY(size < top)) {
-        shapes &= ~phx_buddy_merge(space, first, size, top);
+        phx_buddy_merge(space, first, size, top);
     }
-    phx_set_add(&space->index[top], first >> tree->shape[top].vertex_shift);
-    *space->shapes = shapes;
 }
 
 #endif

@@ -154,14 +154,14 @@ PHX_INLINE int release_block(phx_planner *planner, const phx_gang_slot *gang)
     const uint32_t first = gang->head;
     const uint32_t size = phx_log2_ceil(gang->ranks);
     const uint32_t count = 1u << size;
-    if (((planner->run_count[first] ^ count) | planner->run_next[first] | planner->count->ill) !=
-            0 ||
-        !phx_is_buddy(planner->tree, first, count)) {
+    const uint32_t odd = (planner->run_count[first] ^ count) | planner->run_next[first] |
+                         planner->count->ill | (first & (count - 1));
+    if (odd != 0 || size >= planner->tree->blocks) {
         return 0;
     }
     planner->run_count[first] = 0;
     phx_disown_block(planner, first, count);
-    phx_buddy_give(&planner->space, first, size, phx_buddy_top(&planner->space, first, size));
+    phx_buddy_give(&planner->space, first, size);
     if (PHX_RARELY(phx_spares_stir(planner, first, count))) {
         phx_spares_refill(planner, first, count);
     }

@@ -26,42 +26,41 @@ PHX_INLINE uint32_t phx_slot_take(phx_planner *planner, const phx_request *reque
     return slot;
 }
 
-/* 2^n owners, four at a time. */
+/* 2^n owners. Up to eight, eight stores, some of them twice: a branch on the size of a gang is hard
+ * to foresee and dearer. */
 PHX_INLINE void phx_owners_fill(uint32_t *owners, uint32_t count, uint32_t owner)
 {
-    if (count < 4) {
-        owners[0] = owner;
-        owners[count - 1] = owner;
+    if (count <= 8) {
+        for (uint32_t at = 0; at < 8; ++at) {
+            owners[at & (count - 1)] = owner;
+        }
         return;
     }
     const uint32_t *end = owners + count;
     do {
-        owners[0] = owner;
-        owners[1] = owner;
-        owners[2] = owner;
-        owners[3] = owner;
-        owners += 4;
+        for (uint32_t at = 0; at < 16; ++at) {
+            owners[at] = owner;
+        }
+        owners += 16;
     } while (owners != end);
 }
 
 /* Makes 2^n owners zero; their bits, or-ed together. */
 PHX_INLINE uint32_t phx_owners_clear(uint32_t *owners, uint32_t count)
 {
-    if (count < 4) {
-        const uint32_t bits = owners[0] | owners[count - 1];
-        owners[0] = 0;
-        owners[count - 1] = 0;
-        return bits;
-    }
     uint32_t bits[4] = {0, 0, 0, 0};
-    const uint32_t *end = owners + count;
-    do {
-        for (uint32_t at = 0; at < 4; ++at) {
-            bits[at] |= owners[at];
-            owners[at] = 0;
+    if (count <= 8) {
+        for (uint32_t at = 0; at < 8; ++at) {
+            bits[at & 3] |= owners[at & (count - 1)];
         }
-        owners += 4;
-    } while (owners != end);
+    } else {
+        for (uint32_t start = 0; start < count; start += 16) {
+            for (uint32_t at = 0; at < 16; ++at) {
+                bits[at & 3] |= owners[start + at];
+            }
+        }
+    }
+    phx_owners_fill(owners, count, 0);
     return bits[0] | bits[1] | bits[2] | bits[3];
 }
 

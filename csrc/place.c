@@ -4,6 +4,10 @@
 
 #include <string.h>
 
+/* request.quick: 0 when a search decides, 1 when the index of blocks does, and this when moreover
+ * the gang is one aligned block of a buddy tree. */
+#define QUICK_BLOCK 2
+
 static uint32_t power_of_two(uint32_t value)
 {
     uint32_t power = 1;
@@ -108,6 +112,10 @@ phx_status phx_request_init(const phx_planner *planner, const phx_gang *gang, ph
         }
         request.quick = 0;
     }
+    if (request.quick && request.pieces == 1 && tree->buddy &&
+        request.held == 1u << request.shape) {
+        request.quick = QUICK_BLOCK;
+    }
     *out = request;
     return PHX_OK;
 }
@@ -132,18 +140,15 @@ static __attribute__((noinline)) int64_t commit_run(phx_planner *planner,
     return result_of(planner->tree, slot, first, request->level, 0);
 }
 
-/* The start of a maximal block of shape `top` of a buddy tree does. Not inline: a refusal saves no
- * registers. */
+/* A block out of the lowest maximal one of shape `top` of a buddy tree becomes a new gang. Not
+ * inline: a refusal saves no registers. */
 static __attribute__((noinline)) int64_t commit_block(phx_planner *planner,
                                                       const phx_request *request, uint32_t top)
 {
-    phx_space *space = &planner->space;
-    uint64_t only;
-    const uint32_t first = phx_buddy_first(space, top, &only);
+    const uint32_t first = phx_buddy_take_lowest(&planner->space, request->shape, top);
     const uint32_t slot = phx_slot_take(planner, request, request->level, first);
     phx_own_block(planner, first, request->held, slot + 1);
     planner->run_count[first] = request->held;
-    phx_buddy_take(space, first, request->shape, top, only);
     return result_of(planner->tree, slot, first, request->level, 0);
 }
 
@@ -180,14 +185,19 @@ static int has_pieces(const phx_space *space, const phx_request *request)
 {
     uint32_t found = 0;
     for (uint64_t fit = *space->shapes & request->shapes; fit != 0; fit &= fit - 1) {
+        const uint32_t shape = phx_ctz(fit); /* a vertex of the index has at least one */
+        found += phx_popcount(space->index[shape].row[0][0]) << (shape - request->shape);
+    }
+    if (found >= request->pieces) {
+        return 1;
+    }
+    found = 0;
+    for (uint64_t fit = *space->shapes & request->shapes; fit != 0; fit &= fit - 1) {
         const uint32_t shape = phx_ctz(fit);
         const phx_set *set = &space->index[shape];
-        const uint32_t vertex_shift = space->tree->shape[shape].vertex_shift;
         for (uint32_t at = phx_set_next(set, 0, set->size); at < set->size;
              at = phx_set_next(set, at + 1, set->size)) {
-            const int top = shape + 1 == space->tree->shape_count;
-            const uint64_t runs = top ? 1 : phx_buddy_runs(space, shape, at << vertex_shift);
-            found += phx_popcount(runs) << (shape - request->shape);
+            found += phx_popcount(phx_buddy_runs(space, shape, at)) << (shape - request->shape);
             if (found >= request->pieces) {
                 return 1;
             }
@@ -211,14 +221,8 @@ static __attribute__((noinline)) int64_t commit_union(phx_planner *planner,
     uint32_t *link = &head;
     for (uint32_t at = 0; at < request->pieces; ++at) {
         const uint32_t top = phx_ctz(*space->shapes & request->shapes);
-        uint64_t only;
-        const uint32_t first = phx_buddy_first(space, top, &only);
-        phx_buddy_take(space, first, request->shape, top, only);
-        if (piece >= space->tree->level[1].leaves) {
-            phx_own_block(planner, first, piece, slot + 1);
-        } else {
-            phx_own(planner, first, piece, slot);
-        }
+        const uint32_t first = phx_buddy_take_lowest(space, request->shape, top);
+        phx_own_block(planner, first, piece, slot + 1);
         link = chain_run(planner, *link <= first ? link : &head, first, piece);
     }
     gang->head = head - 1;
@@ -372,26 +376,33 @@ static phx_status pick_leaves(phx_planner *planner, const phx_request *request,
     return phx_search_run(planner, search);
 }
 
-int64_t phx_place(phx_planner *planner, const phx_request *request)
+static __attribute__((noinline)) int64_t place_slowly(phx_planner *planner,
+                                                      const phx_request *request)
 {
+    const phx_tree *tree = planner->tree;
+    const uint64_t fit = *planner->space.shapes & request->shapes;
     if (request->quick && request->pieces == 1) {
-        const uint64_t fit = *planner->space.shapes & request->shapes;
         if (fit != 0) {
-            if (planner->tree->buddy && request->held == 1u << request->shape) {
-                return commit_block(planner, request, phx_ctz(fit));
-            }
             return commit_run(planner, request, phx_block_first(&planner->space, phx_ctz(fit)));
         }
         if (planner->count->alignment == PHX_BUDDY) {
             return -(int64_t)PHX_MISFIT;
         }
     }
-    const phx_tree *tree = planner->tree;
     if (request->quick && request->pieces > 1 && request->within == tree->depth &&
         tree->level[tree->depth].count == 1) {
         return commit_union(planner, request);
     }
     return phx_place_limited(planner, request, NULL, 1, NULL, 0, NULL);
+}
+
+int64_t phx_place(phx_planner *planner, const phx_request *request)
+{
+    const uint64_t fit = *planner->space.shapes & request->shapes;
+    if (fit != 0 && request->quick == QUICK_BLOCK) {
+        return commit_block(planner, request, phx_ctz(fit));
+    }
+    return place_slowly(planner, request);
 }
 
 static phx_status write_runs(const phx_planner *planner, const phx_search *search, phx_run *runs,

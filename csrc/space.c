@@ -160,8 +160,7 @@ void phx_space_take(phx_space *space, uint32_t first, uint32_t count)
 {
     if (phx_is_buddy(space->tree, first, count)) {
         const uint32_t size = phx_ctz(count);
-        const uint32_t top = phx_buddy_top(space, first, size);
-        phx_buddy_take(space, first, size, top, phx_buddy_is_only(space, first, top));
+        phx_buddy_take(space, first, size, phx_buddy_top(space, first, size));
         return;
     }
     change(space, first, count, 0);
@@ -170,8 +169,7 @@ void phx_space_take(phx_space *space, uint32_t first, uint32_t count)
 void phx_space_give(phx_space *space, uint32_t first, uint32_t count)
 {
     if (phx_is_buddy(space->tree, first, count)) {
-        const uint32_t size = phx_ctz(count);
-        phx_buddy_give(space, first, size, phx_buddy_top(space, first, size));
+        phx_buddy_give(space, first, phx_ctz(count));
         return;
     }
     change(space, first, count, 1);
@@ -191,23 +189,25 @@ static void mark_above(phx_space *space, uint32_t first, uint32_t size, uint32_t
 
 void phx_buddy_split(phx_space *space, uint32_t first, uint32_t size, uint32_t top)
 {
+    const phx_shape *kind = space->tree->shape;
     mark_above(space, first, size, top, 0);
     for (uint32_t shape = size; shape < top; ++shape) {
-        phx_set_add(&space->index[shape], first >> space->tree->shape[shape].vertex_shift);
+        phx_set_add(&space->index[shape], first >> kind[shape].vertex_shift);
     }
+    *space->shapes |= phx_low(top) & ~phx_low(size);
 }
 
-uint64_t phx_buddy_merge(phx_space *space, uint32_t first, uint32_t size, uint32_t top)
+void phx_buddy_merge(phx_space *space, uint32_t first, uint32_t size, uint32_t top)
 {
+    const phx_shape *kind = space->tree->shape;
     uint64_t emptied = 0;
     mark_above(space, first, size, top, 1);
     for (uint32_t shape = size; shape < top; ++shape) {
-        if (phx_buddy_runs(space, shape, first) == 0) {
-            const uint32_t vertex = first >> space->tree->shape[shape].vertex_shift;
-            emptied |= phx_set_remove_if(&space->index[shape], vertex, 1) << shape;
-        }
+        const uint32_t vertex = first >> kind[shape].vertex_shift;
+        const uint64_t gone = (uint64_t)(phx_buddy_runs(space, shape, vertex) == 0);
+        emptied |= phx_set_remove_if(&space->index[shape], vertex, gone) << shape;
     }
-    return emptied;
+    *space->shapes &= ~emptied;
 }
 
 static int count_is_right(const phx_space *space, uint32_t level, uint32_t vertex)

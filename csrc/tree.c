@@ -233,6 +233,11 @@ static void fill_shapes(phx_tree *tree)
     for (uint32_t at = 0; at <= tree->depth; ++at) {
         tree->leaves_shift[at] = tree->level[at].leaves_shift;
     }
+    if (tree->buddy) {
+        tree->blocks = tree->shape_count;
+        const uint32_t above_hosts = tree->depth < 2 ? 0 : tree->leaves_shift[2];
+        tree->narrow = above_hosts < 7 ? above_hosts : 7;
+    }
 }
 
 static size_t arena_bytes(const draft *drafts, uint32_t made, uint32_t leaves)

@@ -50,6 +50,8 @@ struct phx_tree {
     uint32_t uniform;       /* every level has a fanout */
     uint32_t buddy;         /* and every fanout is a power of two */
     uint32_t shape_count;
+    uint32_t blocks; /* shapes of a buddy tree, shape s of 2^s leaves; 0 on other trees */
+    uint32_t narrow; /* blocks of shapes below this one are narrow, see buddy.h */
     uint64_t fingerprint;
     size_t bytes;
     uint8_t internal[PHX_LEVELS_MAX + 1];  /* visible level -> internal level */
