@@ -377,17 +377,11 @@ static phx_status pick_leaves(phx_planner *planner, const phx_request *request,
 }
 
 static __attribute__((noinline)) int64_t place_slowly(phx_planner *planner,
-                                                      const phx_request *request)
+                                                      const phx_request *request, uint64_t fit)
 {
     const phx_tree *tree = planner->tree;
-    const uint64_t fit = *planner->space.shapes & request->shapes;
-    if (request->quick && request->pieces == 1) {
-        if (fit != 0) {
-            return commit_run(planner, request, phx_block_first(&planner->space, phx_ctz(fit)));
-        }
-        if (planner->count->alignment == PHX_BUDDY) {
-            return -(int64_t)PHX_MISFIT;
-        }
+    if (request->quick && request->pieces == 1 && fit != 0) {
+        return commit_run(planner, request, phx_block_first(&planner->space, phx_ctz(fit)));
     }
     if (request->quick && request->pieces > 1 && request->within == tree->depth &&
         tree->level[tree->depth].count == 1) {
@@ -402,7 +396,10 @@ int64_t phx_place(phx_planner *planner, const phx_request *request)
     if (fit != 0 && request->quick == QUICK_BLOCK) {
         return commit_block(planner, request, phx_ctz(fit));
     }
-    return place_slowly(planner, request);
+    if (fit == 0 && request->quick && planner->count->alignment == PHX_BUDDY) {
+        return -(int64_t)PHX_MISFIT;
+    }
+    return place_slowly(planner, request, fit);
 }
 
 static phx_status write_runs(const phx_planner *planner, const phx_search *search, phx_run *runs,
