@@ -166,7 +166,7 @@ static int failed_match(const phx_planner *planner, uint32_t slot, const phx_run
 }
 
 void phx_commit(phx_planner *planner, uint32_t slot, const phx_move *moves, uint32_t move_count,
-                const phx_run *failed, uint32_t failed_count)
+                const phx_run *failed, uint32_t failed_count, uint32_t level)
 {
     phx_gang_slot *gang = &planner->gangs[slot];
     int opened = 0;
@@ -182,8 +182,8 @@ void phx_commit(phx_planner *planner, uint32_t slot, const phx_move *moves, uint
         phx_spares_refill(planner, moves[at].to, moves[at].count);
     }
     if (move_count > 0) {
-        const uint32_t level = phx_span_level(planner, slot);
-        gang->levels = (uint16_t)((gang->levels & 1023u) | (level << 10));
+        const uint32_t found = level != PHX_NONE ? level : phx_span_level(planner, slot);
+        gang->levels = (uint16_t)((gang->levels & 1023u) | (found << 10));
     }
 }
 
@@ -198,6 +198,6 @@ phx_status phx_apply(phx_planner *planner, uint32_t slot, const phx_move *moves,
         !failed_match(planner, slot, failed, failed_count)) {
         return PHX_STALE_PLAN;
     }
-    phx_commit(planner, slot, moves, move_count, failed, failed_count);
+    phx_commit(planner, slot, moves, move_count, failed, failed_count, PHX_NONE);
     return PHX_OK;
 }

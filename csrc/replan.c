@@ -90,163 +90,216 @@ uint32_t phx_level_after(const phx_planner *planner, uint32_t slot, const phx_mo
     return phx_tree_distance(planner->tree, low, high);
 }
 
-/* Vertices of 2^at_shift leaves inside a block of 2^shift leaves, as bits of one word; 0 where they
- * do not fit one and `words` has none of them. *base is the vertex that bit 0 stands for. */
-PHX_INLINE uint64_t members_inside(const uint64_t *words, uint32_t leaf, uint32_t shift,
-                                   uint32_t at_shift, uint32_t *base)
-{
-    uint32_t first = leaf >> shift << (shift - at_shift);
-    if (shift - at_shift <= 6) {
-        *base = first;
-        return words[first >> 6] >> (first & 63) & phx_low(1u << (shift - at_shift));
-    }
-    const uint32_t end = (first >> 6) + (1u << (shift - at_shift - 6));
-    uint32_t word = first >> 6;
-    while (word < end && words[word] == 0) {
-        ++word;
-    }
-    *base = word << 6;
-    return word < end ? words[word] : 0;
-}
-
 /* First leaf of the smallest block of at least one host inside 2^shift leaves, or PHX_NONE. */
-PHX_INLINE uint32_t block_inside(const phx_space *space, uint64_t shapes, uint32_t leaf,
-                                 uint32_t shift)
+static __attribute__((noinline)) uint32_t block_inside(const phx_space *space, uint32_t leaf,
+                                                       uint32_t shift)
 {
     const phx_tree *tree = space->tree;
-    for (uint64_t left = shapes; left != 0; left &= left - 1) {
+    const uint32_t base = tree->shape_base[2];
+    for (uint64_t left = *space->shapes >> base << base; left != 0; left &= left - 1) {
         const uint32_t shape = phx_ctz(left);
         const phx_shape *kind = &tree->shape[shape];
         if (kind->vertex_shift > shift) {
-            return PHX_NONE;
+            break;
         }
-        uint32_t base;
-        const uint64_t members =
-            members_inside(space->index[shape].row[0], leaf, shift, kind->vertex_shift, &base);
-        if (members != 0) {
-            const uint32_t vertex = base + phx_ctz(members);
-            const uint32_t children = (uint32_t)kind->vertex_shift - kind->child_shift;
-            const uint32_t child = vertex << children;
-            const uint64_t mask =
-                space->whole[kind->level - 1][child >> 6] >> (child & 63) & phx_low(1u << children);
-            return (child + phx_ctz(phx_runs_of(mask, kind->order))) << kind->child_shift;
+        const uint32_t order = shift - kind->vertex_shift;
+        uint32_t vertex = leaf >> shift << order;
+        if (order <= 6) {
+            const uint64_t members =
+                space->index[shape].row[0][vertex >> 6] >> (vertex & 63) & phx_low_power(order);
+            if (members == 0) {
+                continue;
+            }
+            vertex += phx_ctz(members);
+        } else {
+            const uint32_t end = vertex + (1u << order);
+            vertex = phx_set_next(&space->index[shape], vertex, end);
+            if (vertex == end) {
+                continue;
+            }
         }
+        const uint32_t children = (uint32_t)kind->vertex_shift - kind->child_shift;
+        const uint32_t child = vertex << children;
+        const uint64_t mask =
+            space->whole[kind->level - 1][child >> 6] >> (child & 63) & phx_low_power(children);
+        return (child + phx_ctz(phx_runs_of(mask, kind->order))) << kind->child_shift;
     }
     return PHX_NONE;
 }
 
+/* The first of the smallest maximal runs; the mask is not zero. */
+PHX_INLINE uint32_t smallest_run(uint64_t mask)
+{
+    uint32_t order = 0;
+    uint64_t runs = phx_runs_of(mask, 0);
+    while (runs == 0) {
+        runs = phx_runs_of(mask, ++order);
+    }
+    return phx_ctz(runs);
+}
+
+/* The host that takes the place of a lost one. */
+typedef struct target {
+    uint32_t first; /* leaf; PHX_NONE: the full search has to decide */
+    uint32_t level; /* of the smallest vertex that holds both */
+    uint32_t spare; /* 1: it is one */
+} target;
+
+/* A spare host above the level of the domains that hold one each, where the lost host's has none.
+ */
+static __attribute__((noinline)) target far_spare(const phx_planner *planner, uint32_t leaf,
+                                                  uint32_t level)
+{
+    const uint8_t *shift = planner->tree->leaves_shift;
+    const uint32_t order = (uint32_t)shift[level] - shift[1];
+    const uint32_t low = leaf >> shift[level] << order;
+    const uint32_t end = low + (1u << order);
+    const uint32_t host = phx_bits_next(planner->spare, low, end);
+    return (target){host < end ? host << shift[1] : PHX_NONE, level, 1};
+}
+
 /* The common failure: one whole host of a gang on a tree of power-of-two fanouts, at most one spare
- * host a domain. The first leaf of its new host, or PHX_NONE when the full search has to decide. */
-static uint32_t quick_target(const phx_planner *planner, const phx_gang_slot *gang, phx_run failed,
-                             uint32_t *spares)
+ * host a domain. Whole hosts of the smallest vertex first, then its spare. */
+PHX_INLINE target quick_target(const phx_planner *planner, const phx_gang_slot *gang, uint32_t leaf)
 {
     const phx_tree *tree = planner->tree;
     const phx_counters *count = planner->count;
     const phx_space *space = &planner->space;
+    const uint8_t *shift = tree->leaves_shift;
+    const uint32_t leaves = 1u << shift[1];
     const uint32_t within = phx_slot_within(gang);
     const uint32_t top = within == PHX_ANYWHERE ? tree->depth : within;
-    const uint64_t shapes = *space->shapes >> tree->shape_base[2] << tree->shape_base[2];
+    uint32_t spare = PHX_NONE; /* first leaf of that of its domain */
+    if (count->spare_count != 0) {
+        const uint32_t domain = leaf >> shift[count->spare_per];
+        spare = planner->spare_held[domain] ? planner->spare_lowest[domain] << shift[1] : PHX_NONE;
+    }
+    const uint32_t order = (uint32_t)shift[2] - shift[1];
+    const uint32_t host = leaf >> shift[2] << order;
+    const uint64_t mask = space->whole[1][host >> 6] >> (host & 63) & phx_low_power(order);
+    if (mask != 0 && top >= 2) {
+        return (target){(host + smallest_run(mask)) << shift[1], 2, 0};
+    }
     for (uint32_t level = 2; level <= top; ++level) {
-        const uint32_t shift = tree->leaves_shift[level];
-        const uint32_t first = block_inside(space, shapes, failed.first, shift);
-        if (first != PHX_NONE) {
-            return first;
+        const uint32_t vertex = leaf >> shift[level];
+        if (space->free_count[level][vertex] >= leaves) {
+            const uint32_t first = level > 2 ? block_inside(space, leaf, shift[level]) : PHX_NONE;
+            if (first != PHX_NONE || gang->group < leaves) {
+                return (target){first, level, 0}; /* small groups: pieces of several hosts may do */
+            }
         }
-        if (gang->group < failed.count &&
-            space->free_count[level][failed.first >> shift] >= failed.count) {
-            return PHX_NONE; /* pieces of several hosts may do */
+        if (spare != PHX_NONE && spare >> shift[level] == vertex) {
+            return (target){spare, level, 1};
         }
-        if (count->spare_count != 0) {
-            uint32_t base;
-            const uint64_t held =
-                members_inside(planner->spare, failed.first, shift, tree->leaves_shift[1], &base);
-            if (held != 0) {
-                *spares = 1;
-                return (base + phx_ctz(held)) << tree->leaves_shift[1];
+        if (PHX_RARELY(count->spare_count != 0 && level > count->spare_per)) {
+            const target found = far_spare(planner, leaf, level);
+            if (found.first != PHX_NONE) {
+                return found;
             }
         }
     }
-    return PHX_NONE;
+    return (target){PHX_NONE, 0, 0};
 }
 
 /* Whether quick_target can decide: whole groups, all of them dead, nothing of the gang beside them
  * in their host, and a survivor elsewhere. */
-PHX_INLINE int is_quick(const phx_planner *planner, uint32_t slot, phx_run failed)
+PHX_INLINE int is_quick(const phx_planner *planner, const phx_gang_slot *gang, phx_run failed)
 {
     const phx_tree *tree = planner->tree;
     const phx_counters *count = planner->count;
-    const phx_gang_slot *gang = &planner->gangs[slot];
-    if (!tree->buddy || tree->depth < 2 || phx_slot_group_level(gang) != 1) {
-        return 0;
-    }
     const uint32_t leaves = tree->level[1].leaves;
-    return failed.count == leaves && (failed.first & (leaves - 1)) == 0 && gang->ranks > leaves &&
-           (leaves & (gang->group - 1)) == 0 && (gang->group & (gang->group - 1)) == 0 &&
-           gang->group <= leaves && tree->level[1].phantoms == 0 && count->spare_count <= 1 &&
-           (count->spare_count == 0 || count->spare_size == 1) &&
-           planner->host_owner[failed.first >> tree->leaves_shift[1]] == slot + 1;
+    const uint32_t group = gang->group;
+    return tree->buddy && tree->depth >= 2 && tree->level[1].phantoms == 0 &&
+           phx_slot_group_level(gang) == 1 && failed.count == leaves &&
+           (failed.first & (leaves - 1)) == 0 && gang->ranks > leaves &&
+           (group == leaves || (group < leaves && (group & (group - 1)) == 0)) &&
+           (count->spare_count == 0 || (count->spare_count == 1 && count->spare_size == 1));
 }
 
-/* Rank of the first failed leaf, and the lowest level that holds the gang with `to` in its place.
- */
-PHX_INLINE uint32_t locate(const phx_planner *planner, const phx_gang_slot *gang, phx_run failed,
-                           uint32_t to, uint32_t *level)
+/* The first rank on the lost host, and in *level the lowest level that holds the gang with `to` in
+ * its place; PHX_NONE: the host is not its own. */
+static __attribute__((noinline)) uint32_t locate(const phx_planner *planner, uint32_t slot,
+                                                 phx_run failed, target to, uint32_t *level)
 {
-    const phx_tree *tree = planner->tree;
-    uint32_t low = to;
-    uint32_t high = to + failed.count - 1;
+    const uint8_t *shift = planner->tree->leaves_shift;
+    const phx_gang_slot *gang = &planner->gangs[slot];
+    const uint32_t most = *level;
+    uint32_t low = to.first;
+    uint32_t high = to.first + failed.count - 1;
     uint32_t rank = PHX_NONE;
     uint32_t before = 0;
+    if (planner->host_owner[failed.first >> shift[1]] != slot + 1) {
+        return PHX_NONE;
+    }
     for (uint32_t next = gang->head + 1; next != 0 && before < gang->ranks;) {
         uint32_t first = next - 1;
         const uint32_t held = planner->run_count[first];
         const uint32_t here = held < gang->ranks - before ? held : gang->ranks - before;
         uint32_t last = first + here - 1;
         next = planner->run_next[first];
+        int stays = 1;
         if (failed.first - first < here) {
             rank = before + failed.first - first;
-            if (here == failed.count) {
-                before += here;
-                continue;
-            }
+            stays = here > failed.count;
             first += first == failed.first ? failed.count : 0;
             last -= last == failed.first + failed.count - 1 ? failed.count : 0;
         }
         before += here;
-        low = first < low ? first : low;
-        high = last > high ? last : high;
-    }
-    uint32_t span = 0;
-    while (low >> tree->leaves_shift[span] != high >> tree->leaves_shift[span]) {
-        if (++span > tree->depth) {
-            break;
+        if (stays) {
+            low = first < low ? first : low;
+            high = last > high ? last : high;
+        }
+        if (rank != PHX_NONE && (low ^ high) >> shift[most - 1] != 0) {
+            return rank; /* it cannot span more */
         }
     }
-    *level = span > tree->depth ? tree->visible_depth + 1 : tree->level[span].visible;
+    uint32_t span = 1;
+    while ((low ^ high) >> shift[span] != 0) {
+        ++span;
+    }
+    *level = span;
     return rank;
 }
 
-static int plan_quick(const phx_planner *planner, uint32_t slot, phx_run failed, phx_move *moves,
-                      phx_repair *repair)
+PHX_INLINE int plan_quick(const phx_planner *planner, uint32_t slot, phx_run failed,
+                          phx_move *moves, phx_repair *repair, uint32_t *level)
 {
+    const phx_tree *tree = planner->tree;
     const phx_gang_slot *gang = &planner->gangs[slot];
-    uint32_t spares = 0;
-    if (!is_quick(planner, slot, failed)) {
+    if (PHX_RARELY(!is_quick(planner, gang, failed) || failed.first >= tree->level[0].count)) {
         return 0;
     }
-    const uint32_t to = quick_target(planner, gang, failed, &spares);
-    if (to == PHX_NONE) {
+    const uint32_t head = gang->head;
+    const uint32_t ranks = gang->ranks;
+    const uint32_t held = planner->run_count[head];
+    const uint32_t before = phx_slot_level(gang);
+    const target to = quick_target(planner, gang, failed.first);
+    uint32_t rank = failed.first - head;
+    uint32_t after = to.level > before ? to.level : before;
+    if (PHX_RARELY(held < ranks)) {
+        uint32_t span = after;
+        rank = locate(planner, slot, failed, to, &span);
+        after = span;
+    } else {
+        const uint32_t low = head + (rank == 0 ? failed.count : 0);
+        const uint32_t end = head + ranks - (rank + failed.count == ranks ? failed.count : 0);
+        while (((low ^ to.first) | ((end - 1) ^ to.first)) >> tree->leaves_shift[after - 1] == 0) {
+            --after;
+        }
+    }
+    if (PHX_RARELY(to.first == PHX_NONE || rank >= ranks || failed.count > ranks - rank)) {
         return 0;
     }
-    const uint32_t rank = locate(planner, gang, failed, to, &repair->level_after);
-    if (rank == PHX_NONE || rank + failed.count > gang->ranks) {
-        return 0;
-    }
-    moves[0] = (phx_move){rank, failed.first, to, failed.count};
-    repair->moves = 1;
-    repair->moved = failed.count;
-    repair->dead = failed.count;
-    repair->spares_used = spares;
+    moves[0] = (phx_move){rank, failed.first, to.first, failed.count};
+    *repair = (phx_repair){1,
+                           failed.count,
+                           failed.count,
+                           0,
+                           tree->level[before].visible,
+                           tree->level[after].visible,
+                           to.spare,
+                           1};
+    *level = after;
     return 1;
 }
 
@@ -333,21 +386,22 @@ static int single_loss(const phx_planner *planner, uint32_t slot, const phx_run 
     return run.count > 0;
 }
 
-phx_status phx_replan(phx_planner *planner, uint32_t slot, const phx_run *failed,
-                      uint32_t failed_count, const int32_t *const *limits, uint32_t flags,
-                      phx_move *moves, uint32_t room, phx_repair *repair)
+/* Every call but the plan for one failed run of a healthy cluster. */
+static __attribute__((noinline)) phx_status replan_any(phx_planner *planner, uint32_t slot,
+                                                       const phx_run *failed, uint32_t failed_count,
+                                                       const int32_t *const *limits, uint32_t flags,
+                                                       phx_move *moves, uint32_t room,
+                                                       phx_repair *repair)
 {
-    if (!phx_slot_is_held(planner, slot)) {
-        return PHX_STALE_HANDLE;
-    }
-    memset(repair, 0, sizeof *repair);
-    repair->proven = 1;
-    repair->level_before = planner->tree->level[phx_slot_level(&planner->gangs[slot])].visible;
     phx_status status = PHX_OK;
     phx_run loss;
+    uint32_t level = PHX_NONE;
     if (!(failed_count <= 1 && limits == NULL && room > 0 && (flags & PHX_REPLAN_CORDONED) == 0 &&
           single_loss(planner, slot, failed, failed_count, &loss) &&
-          plan_quick(planner, slot, loss, moves, repair))) {
+          plan_quick(planner, slot, loss, moves, repair, &level))) {
+        memset(repair, 0, sizeof *repair);
+        repair->proven = 1;
+        repair->level_before = planner->tree->level[phx_slot_level(&planner->gangs[slot])].visible;
         status = phx_lost_mark(planner, slot, failed, failed_count, flags);
         if (status == PHX_OK) {
             status = replan_full(planner, slot, limits, flags, moves, room, repair);
@@ -355,9 +409,25 @@ phx_status phx_replan(phx_planner *planner, uint32_t slot, const phx_run *failed
         phx_lost_clear(planner, slot);
     }
     if (status == PHX_OK && (flags & PHX_REPLAN_APPLY) != 0) {
-        phx_commit(planner, slot, moves, repair->moves, failed, failed_count);
+        phx_commit(planner, slot, moves, repair->moves, failed, failed_count, level);
     }
     return status;
+}
+
+phx_status phx_replan(phx_planner *planner, uint32_t slot, const phx_run *failed,
+                      uint32_t failed_count, const int32_t *const *limits, uint32_t flags,
+                      phx_move *moves, uint32_t room, phx_repair *repair)
+{
+    uint32_t level;
+    if (PHX_RARELY(!phx_slot_is_held(planner, slot))) {
+        return PHX_STALE_HANDLE;
+    }
+    if (failed_count == 1 && limits == NULL && room > 0 && planner->count->down == 0 &&
+        (flags & (PHX_REPLAN_CORDONED | PHX_REPLAN_APPLY)) == 0 &&
+        plan_quick(planner, slot, *failed, moves, repair, &level)) {
+        return PHX_OK;
+    }
+    return replan_any(planner, slot, failed, failed_count, limits, flags, moves, room, repair);
 }
 
 phx_status phx_replan_word(phx_replan_call *call, uint64_t word)

@@ -60,9 +60,10 @@ phx_status phx_repair_plan(phx_plan *plan, uint32_t broken, int partial, phx_rep
 /* Lowest level that holds the gang after the moves (sorted by rank). */
 uint32_t phx_level_after(const phx_planner *planner, uint32_t slot, const phx_move *moves,
                          uint32_t count);
-/* apply.c: commits a plan that is known to be fresh. */
+/* apply.c: commits a plan that is known to be fresh; `level` (internal) is that of the gang
+ * afterwards, PHX_NONE where it has to be found. */
 void phx_commit(phx_planner *planner, uint32_t slot, const phx_move *moves, uint32_t move_count,
-                const phx_run *failed, uint32_t failed_count);
+                const phx_run *failed, uint32_t failed_count, uint32_t level);
 /* Marks planner->lost for ranks on down (or listed, or cordoned) leaves. */
 phx_status phx_lost_mark(phx_planner *planner, uint32_t slot, const phx_run *failed,
                          uint32_t failed_count, uint32_t flags);
