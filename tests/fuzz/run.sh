@@ -35,6 +35,7 @@ campaign)
             tests/fuzz/planner_fuzz.c tests/fuzz/fuzz_*.c -o "$build/libfuzzer"
         mkdir -p "$build/found"
         "$build/libfuzzer" -max_total_time="${FUZZ_SECONDS:-60}" -max_len=1024 -print_final_stats=1 \
+            -artifact_prefix="$build/" \
             "$build/found" tests/fuzz/corpus 2>&1 | tail -n 12
     else
         echo "fuzz: no clang here, libFuzzer left out"
