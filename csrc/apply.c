@@ -101,9 +101,21 @@ static void relink(phx_planner *planner, phx_gang_slot *gang, const phx_move *mo
     }
 }
 
+/* The host that some leaves are, on a tree of power-of-two fanouts, or PHX_NONE. */
+PHX_INLINE uint32_t host_of(const phx_tree *tree, uint32_t first, uint32_t count)
+{
+    const int whole = tree->buddy && count == tree->level[1].leaves && (first & (count - 1)) == 0;
+    return whole ? first >> tree->leaves_shift[1] : PHX_NONE;
+}
+
 static void leave(phx_planner *planner, const phx_move *move)
 {
-    phx_disown(planner, move->from, move->count);
+    const uint32_t host = host_of(planner->tree, move->from, move->count);
+    if (host != PHX_NONE && planner->host_owner[host] != PHX_SHARED) {
+        planner->host_owner[host] = 0;
+    } else {
+        phx_disown(planner, move->from, move->count);
+    }
     if (PHX_MUTANT_QUARANTINE_FREED) {
         phx_settle(planner, move->from, move->count);
         return;
@@ -112,7 +124,7 @@ static void leave(phx_planner *planner, const phx_move *move)
 }
 
 /* Opens the spares that a move goes to, and takes its leaves; 1 when a spare was opened. */
-static int enter(phx_planner *planner, uint32_t slot, const phx_move *move)
+static int open_and_take(phx_planner *planner, const phx_move *move)
 {
     const uint32_t size = planner->count->spare_size;
     const uint32_t end = move->to + move->count;
@@ -128,21 +140,54 @@ static int enter(phx_planner *planner, uint32_t slot, const phx_move *move)
                phx_leaf_count(planner->tree, size, vertex);
     }
     phx_space_take(&planner->space, move->to, move->count);
-    phx_own(planner, move->to, move->count, slot);
+    return opened;
+}
+
+/* The same for one host where spares are hosts: a spare changes hands as it is. */
+PHX_INLINE int take_host(phx_planner *planner, const phx_move *move, uint32_t host)
+{
+    if (!phx_bit(planner->spare, host)) {
+        phx_space_take(&planner->space, move->to, move->count);
+        return 0;
+    }
+    phx_bit_clear(planner->spare, host);
+    --planner->spare_held[move->to >> planner->tree->leaves_shift[planner->count->spare_per]];
+    ++planner->count->spare_missing;
+    return 1;
+}
+
+static int enter(phx_planner *planner, uint32_t slot, const phx_move *move)
+{
+    const uint32_t host = host_of(planner->tree, move->to, move->count);
+    const int simple =
+        host != PHX_NONE && planner->count->spare_count != 0 && planner->count->spare_size == 1;
+    const int opened = simple ? take_host(planner, move, host) : open_and_take(planner, move);
+    if (host != PHX_NONE) {
+        planner->host_owner[host] = slot + 1;
+    } else {
+        phx_own(planner, move->to, move->count, slot);
+    }
     return opened;
 }
 
 /* Leaves that the gang holds: their health changes, nothing becomes available. */
-static void mark_down(phx_planner *planner, const phx_run *failed, uint32_t failed_count)
+static void mark_down(phx_planner *planner, phx_run failed)
 {
-    for (uint32_t at = 0; at < failed_count; ++at) {
-        for (uint32_t leaf = failed[at].first; leaf < failed[at].first + failed[at].count; ++leaf) {
-            const int was_ill = !phx_is_healthy(planner, leaf) || phx_bit(planner->cordoned, leaf);
-            planner->count->down += (uint32_t)!phx_bit(planner->down, leaf);
-            planner->count->ill += (uint32_t)!was_ill;
-            phx_bit_set(planner->down, leaf);
-            phx_bit_clear(planner->suspect, leaf);
-        }
+    uint32_t at = failed.first;
+    uint32_t left = failed.count;
+    while (left > 0) {
+        const uint32_t shift = at & 63;
+        const uint32_t here = left < 64 - shift ? left : 64 - shift;
+        const uint32_t word = at >> 6;
+        const uint64_t bits = phx_low(here) << shift;
+        const uint64_t down = planner->down[word];
+        const uint64_t ill = down | planner->suspect[word] | planner->cordoned[word];
+        planner->count->down += phx_popcount(bits & ~down);
+        planner->count->ill += phx_popcount(bits & ~ill);
+        planner->down[word] = down | bits;
+        planner->suspect[word] &= ~bits;
+        at += here;
+        left -= here;
     }
 }
 
@@ -170,7 +215,9 @@ void phx_commit(phx_planner *planner, uint32_t slot, const phx_move *moves, uint
 {
     phx_gang_slot *gang = &planner->gangs[slot];
     int opened = 0;
-    mark_down(planner, failed, failed_count);
+    for (uint32_t at = 0; at < failed_count; ++at) {
+        mark_down(planner, failed[at]);
+    }
     for (uint32_t at = 0; at < move_count; ++at) {
         leave(planner, &moves[at]);
         relink(planner, gang, &moves[at]);
