@@ -247,12 +247,17 @@ phx_status phx_gang_leaves(const phx_planner *planner, uint32_t slot, uint32_t *
         return PHX_STALE_HANDLE;
     }
     const phx_gang_slot *gang = &planner->gangs[slot];
-    uint32_t rank = 0;
-    for (uint32_t next = gang->head + 1; next != 0; next = planner->run_next[next - 1]) {
+    uint32_t left = gang->ranks;
+    for (uint32_t next = gang->head + 1; next != 0 && left > 0;
+         next = planner->run_next[next - 1]) {
         const uint32_t first = next - 1;
-        for (uint32_t at = 0; at < planner->run_count[first] && rank < gang->ranks; ++at) {
-            leaves[rank++] = first + at;
+        const uint32_t held = planner->run_count[first];
+        const uint32_t count = held < left ? held : left;
+        for (uint32_t at = 0; at < count; ++at) {
+            leaves[at] = first + at;
         }
+        leaves += count;
+        left -= count;
     }
     return PHX_OK;
 }

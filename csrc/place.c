@@ -476,6 +476,20 @@ static const phx_request *request_for(const phx_planner *planner, const phx_gang
     return &known->request[at];
 }
 
+/* Leaves of a gang just placed; of one run from the answer alone. */
+static void write_leaves(const phx_planner *planner, int64_t placed, uint32_t ranks,
+                         int32_t *leaves)
+{
+    if ((placed >> 47) != 0) {
+        phx_gang_leaves(planner, (uint32_t)(placed & 0x1fffff), (uint32_t *)leaves);
+        return;
+    }
+    const int32_t first = (int32_t)((placed >> 21) & 0x1fffff);
+    for (uint32_t at = 0; at < ranks; ++at) {
+        leaves[at] = first + (int32_t)at;
+    }
+}
+
 phx_status phx_place_many(phx_planner *planner, const phx_gang *gang, const uint32_t *sizes,
                           uint32_t size_count, int64_t *handles, int32_t *levels, int64_t *offsets,
                           int32_t *leaves)
@@ -490,13 +504,17 @@ phx_status phx_place_many(phx_planner *planner, const phx_gang *gang, const uint
     for (uint32_t at = 0; at < size_count; ++at) {
         const phx_request *request = request_for(planner, gang, sizes[at], &known);
         const int64_t placed = request == NULL ? -1 : phx_place(planner, request);
-        const uint32_t slot = (uint32_t)(placed & 0x1fffff);
-        handles[at] = placed < 0 ? -1 : phx_handle(planner, slot);
-        levels[at] = placed < 0 ? -1 : (int32_t)((placed >> 42) & 31);
-        offsets[at + 1] = offsets[at] + (placed < 0 ? 0 : sizes[at]);
-        if (placed >= 0) {
-            phx_gang_leaves(planner, slot, (uint32_t *)leaves + offsets[at]);
+        if (placed < 0) {
+            handles[at] = -1;
+            levels[at] = -1;
+            offsets[at + 1] = offsets[at];
+            continue;
         }
+        const uint32_t slot = (uint32_t)(placed & 0x1fffff);
+        handles[at] = (int64_t)slot | ((int64_t)planner->gangs[slot].generation << 32);
+        levels[at] = (int32_t)((placed >> 42) & 31);
+        offsets[at + 1] = offsets[at] + sizes[at];
+        write_leaves(planner, placed, sizes[at], leaves + offsets[at]);
     }
     return PHX_OK;
 }
