@@ -52,6 +52,13 @@ uint32_t phx_search_tightest(phx_planner *planner, phx_search *search, uint32_t 
 uint32_t phx_search_best(phx_planner *planner, const phx_search *search, uint32_t level,
                          uint32_t *vertex);
 void phx_pick_clear(const phx_search *search);
+/* The next run of picked leaves at or after `from`; count 0 when there is none. */
+PHX_INLINE phx_run phx_pick_next(const phx_search *search, uint32_t from)
+{
+    const uint32_t first = phx_bits_next(search->picks, from, search->high);
+    const uint32_t end = phx_bits_next_clear(search->picks, first, search->high);
+    return (phx_run){first, end - first};
+}
 /* Vertices of `level` inside the scope. */
 phx_run phx_search_range(const phx_planner *planner, const phx_search *search, uint32_t level);
 

@@ -239,17 +239,15 @@ static int64_t commit_picks(phx_planner *planner, const phx_request *request,
     phx_gang_slot *gang = &planner->gangs[slot];
     uint32_t *link = &gang->head;
     uint32_t runs = 0;
-    uint32_t end = search->low;
-    for (uint32_t first = phx_bits_next(planner->pick, search->low, search->high);
-         first < search->high; first = phx_bits_next(planner->pick, end, search->high)) {
-        end = phx_bits_next_clear(planner->pick, first, search->high);
+    for (phx_run run = phx_pick_next(search, search->low); run.count > 0;
+         run = phx_pick_next(search, run.first + run.count)) {
         if (!taken) {
-            phx_space_take(&planner->space, first, end - first);
+            phx_space_take(&planner->space, run.first, run.count);
         }
-        phx_own(planner, first, end - first, slot);
-        *link = first + (runs > 0 ? 1 : 0); /* the head is a leaf, a link a leaf + 1 */
-        planner->run_count[first] = end - first;
-        link = &planner->run_next[first];
+        phx_own(planner, run.first, run.count, slot);
+        *link = run.first + (runs > 0 ? 1 : 0); /* the head is a leaf, a link a leaf + 1 */
+        planner->run_count[run.first] = run.count;
+        link = &planner->run_next[run.first];
         ++runs;
     }
     const uint32_t level = phx_span_level(planner, slot);
@@ -259,11 +257,9 @@ static int64_t commit_picks(phx_planner *planner, const phx_request *request,
 
 static void give_picks(phx_planner *planner, const phx_search *search)
 {
-    uint32_t end = search->low;
-    for (uint32_t first = phx_bits_next(planner->pick, search->low, search->high);
-         first < search->high; first = phx_bits_next(planner->pick, end, search->high)) {
-        end = phx_bits_next_clear(planner->pick, first, search->high);
-        phx_space_give(&planner->space, first, end - first);
+    for (phx_run run = phx_pick_next(search, search->low); run.count > 0;
+         run = phx_pick_next(search, run.first + run.count)) {
+        phx_space_give(&planner->space, run.first, run.count);
     }
 }
 
@@ -317,13 +313,11 @@ static phx_status pick_pieces(phx_planner *planner, const phx_request *request, 
 /* The leaves a unit's search chose join the gang's, and leave the free space. */
 static void keep_unit(phx_planner *planner, const phx_search *unit)
 {
-    uint32_t end = unit->low;
-    for (uint32_t first = phx_bits_next(unit->picks, unit->low, unit->high); first < unit->high;
-         first = phx_bits_next(unit->picks, end, unit->high)) {
-        end = phx_bits_next_clear(unit->picks, first, unit->high);
-        phx_space_take(&planner->space, first, end - first);
-        phx_search_charge(planner, unit, first, end - first);
-        phx_bits_fill(planner->pick, first, end - first, 1);
+    for (phx_run run = phx_pick_next(unit, unit->low); run.count > 0;
+         run = phx_pick_next(unit, run.first + run.count)) {
+        phx_space_take(&planner->space, run.first, run.count);
+        phx_search_charge(planner, unit, run.first, run.count);
+        phx_bits_fill(planner->pick, run.first, run.count, 1);
     }
     phx_pick_clear(unit);
 }
@@ -402,16 +396,14 @@ int64_t phx_place(phx_planner *planner, const phx_request *request)
     return place_slowly(planner, request, fit);
 }
 
-static phx_status write_runs(const phx_planner *planner, const phx_search *search, phx_run *runs,
-                             uint32_t room, uint32_t *count)
+static phx_status write_runs(const phx_search *search, phx_run *runs, uint32_t room,
+                             uint32_t *count)
 {
     uint32_t written = 0;
-    uint32_t end = search->low;
-    for (uint32_t first = phx_bits_next(planner->pick, search->low, search->high);
-         first < search->high; first = phx_bits_next(planner->pick, end, search->high)) {
-        end = phx_bits_next_clear(planner->pick, first, search->high);
+    for (phx_run run = phx_pick_next(search, search->low); run.count > 0;
+         run = phx_pick_next(search, run.first + run.count)) {
         if (written < room) {
-            runs[written] = (phx_run){first, end - first};
+            runs[written] = (phx_run){run.first, run.count};
         }
         ++written;
     }
@@ -434,7 +426,7 @@ int64_t phx_place_limited(phx_planner *planner, const phx_request *request,
     }
     int64_t result = 0;
     if (count != NULL) {
-        status = write_runs(planner, &search, runs, room, count);
+        status = write_runs(&search, runs, room, count);
     }
     if (apply && status == PHX_OK) {
         result = commit_picks(planner, request, &search, taken);

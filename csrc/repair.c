@@ -63,14 +63,6 @@ static void record(phx_plan *plan, uint32_t rank, uint32_t from, uint32_t to, ui
     plan->moves[plan->count++] = (phx_move){rank, from, to, count};
 }
 
-/* Next run of picked leaves at or after `at`, no longer than `most`. */
-static phx_run next_pick(const phx_search *found, uint32_t at, uint32_t most)
-{
-    const uint32_t first = phx_bits_next(found->picks, at, found->high);
-    const uint32_t end = phx_bits_next_clear(found->picks, first, found->high);
-    return (phx_run){first, end - first < most ? end - first : most};
-}
-
 /* Pairs ranks with picked leaves, both in order. whole: all ranks of the unit, else the dead. */
 static uint32_t record_unit(phx_plan *plan, phx_cursor at, const phx_search *found, uint32_t pick,
                             int whole)
@@ -91,7 +83,8 @@ static uint32_t record_unit(phx_plan *plan, phx_cursor at, const phx_search *fou
                     break;
                 }
             }
-            const phx_run to = next_pick(found, pick, stop - leaf);
+            phx_run to = phx_pick_next(found, pick);
+            to.count = to.count < stop - leaf ? to.count : stop - leaf;
             record(plan, rank + leaf - piece.first, leaf, to.first, to.count);
             pick = to.first + to.count;
             leaf += to.count;
@@ -104,13 +97,11 @@ static uint32_t record_unit(phx_plan *plan, phx_cursor at, const phx_search *fou
 static void hold_picks(phx_plan *plan, const phx_search *found)
 {
     phx_planner *planner = plan->planner;
-    uint32_t end = found->low;
-    for (uint32_t first = phx_bits_next(found->picks, found->low, found->high); first < found->high;
-         first = phx_bits_next(found->picks, end, found->high)) {
-        end = phx_bits_next_clear(found->picks, first, found->high);
-        phx_space_take(&planner->space, first, end - first);
-        phx_search_charge(planner, found, first, end - first);
-        phx_bits_fill(planner->taken, first, end - first, 1);
+    for (phx_run run = phx_pick_next(found, found->low); run.count > 0;
+         run = phx_pick_next(found, run.first + run.count)) {
+        phx_space_take(&planner->space, run.first, run.count);
+        phx_search_charge(planner, found, run.first, run.count);
+        phx_bits_fill(planner->taken, run.first, run.count, 1);
     }
 }
 
