@@ -160,7 +160,7 @@ static __attribute__((noinline)) target far_spare(const phx_planner *planner, ui
 
 /* The common failure: one whole host of a gang on a tree of power-of-two fanouts, at most one spare
  * host a domain. Whole hosts of the smallest vertex first, then its spare. */
-PHX_INLINE target quick_target(const phx_planner *planner, const phx_gang_slot *gang, uint32_t leaf)
+static target quick_target(const phx_planner *planner, const phx_gang_slot *gang, uint32_t leaf)
 {
     const phx_tree *tree = planner->tree;
     const phx_counters *count = planner->count;
@@ -261,8 +261,23 @@ static __attribute__((noinline)) uint32_t locate(const phx_planner *planner, uin
     return rank;
 }
 
-PHX_INLINE int plan_quick(const phx_planner *planner, uint32_t slot, phx_run failed,
-                          phx_move *moves, phx_repair *repair, uint32_t *level)
+/* Writes the plan that moves one host of a gang. */
+PHX_INLINE void answer(const phx_tree *tree, phx_move move, uint32_t before, uint32_t after,
+                       uint32_t spares, phx_move *moves, phx_repair *repair)
+{
+    moves[0] = move;
+    repair->moves = 1;
+    repair->moved = move.count;
+    repair->dead = move.count;
+    repair->unresolved = 0;
+    repair->level_before = tree->level[before].visible;
+    repair->level_after = tree->level[after].visible;
+    repair->spares_used = spares;
+    repair->proven = 1;
+}
+
+static int plan_quick(const phx_planner *planner, uint32_t slot, phx_run failed, phx_move *moves,
+                      phx_repair *repair, uint32_t *level)
 {
     const phx_tree *tree = planner->tree;
     const phx_gang_slot *gang = &planner->gangs[slot];
@@ -290,17 +305,61 @@ PHX_INLINE int plan_quick(const phx_planner *planner, uint32_t slot, phx_run fai
     if (PHX_RARELY(to.first == PHX_NONE || rank >= ranks || failed.count > ranks - rank)) {
         return 0;
     }
-    moves[0] = (phx_move){rank, failed.first, to.first, failed.count};
-    *repair = (phx_repair){1,
-                           failed.count,
-                           failed.count,
-                           0,
-                           tree->level[before].visible,
-                           tree->level[after].visible,
-                           to.spare,
-                           1};
+    answer(tree, (phx_move){rank, failed.first, to.first, failed.count}, before, after, to.spare,
+           moves, repair);
     *level = after;
     return 1;
+}
+
+/* The target where no search is needed: a free host without a free buddy, in the lost one's vertex
+ * of level 2, else the first beside it in level 3; where that has no free host at all, its spare.
+ * Without a branch on which of the first two, since nothing foretells it. */
+PHX_INLINE target near_target(const phx_planner *planner, uint32_t leaf)
+{
+    const phx_tree *tree = planner->tree;
+    const phx_counters *count = planner->count;
+    const phx_space *space = &planner->space;
+    const uint8_t *shift = tree->leaves_shift;
+    const uint32_t vertex = leaf >> shift[2];
+    const uint32_t above = leaf >> shift[3];
+    const uint32_t order = (uint32_t)shift[3] - shift[2];
+    const uint32_t base = above << order;
+    uint32_t spare = PHX_NONE;
+    if (count->spare_count != 0) {
+        const uint32_t domain = leaf >> shift[count->spare_per];
+        spare = planner->spare_held[domain] ? planner->spare_lowest[domain] << shift[1] : PHX_NONE;
+    }
+    const int spare_beside = (spare != PHX_NONE) & (spare >> shift[2] == vertex);
+    const uint64_t members =
+        space->index[tree->shape_base[2]].row[0][base >> 6] >> (base & 63) & phx_low_power(order);
+    if (PHX_RARELY(members == 0)) {
+        const int none = space->free_count[3][above] < 1u << shift[1] && spare != PHX_NONE &&
+                         spare >> shift[3] == above;
+        return (target){none ? spare : PHX_NONE, spare_beside ? 2 : 3, 1};
+    }
+    const uint32_t own = (uint32_t)(members >> (vertex - base)) & 1;
+    const int beside = spare_beside | (space->free_count[2][vertex] >= 1u << shift[1]);
+    if (PHX_RARELY((own ^ 1) & (uint32_t)beside)) {
+        return (target){PHX_NONE, 0, 0};
+    }
+    const uint32_t at = own ? vertex - base : phx_ctz(members);
+    const uint32_t hosts = (uint32_t)shift[2] - shift[1];
+    const uint32_t host = (base + at) << hosts;
+    const uint64_t mask = space->whole[1][host >> 6] >> (host & 63) & phx_low_power(hosts);
+    return (target){(host + phx_ctz(phx_runs_of(mask, 0))) << shift[1], 3 - own, 0};
+}
+
+/* Whether a gang lost one whole group, a host, where near_target may look for another. */
+PHX_INLINE int is_near(const phx_planner *planner, const phx_gang_slot *gang, phx_run failed)
+{
+    const phx_tree *tree = planner->tree;
+    const phx_counters *count = planner->count;
+    const uint32_t leaves = tree->level[1].leaves;
+    return tree->buddy && tree->depth >= 3 && tree->order_count[2] != 0 &&
+           tree->level[1].phantoms == 0 && phx_slot_group_level(gang) == 1 &&
+           phx_slot_within(gang) >= 3 && gang->group == leaves && failed.count == leaves &&
+           (failed.first & (leaves - 1)) == 0 &&
+           (count->spare_count == 0 || (count->spare_count == 1 && count->spare_size == 1));
 }
 
 /* Broken units, and the dead ranks in *dead. */
@@ -414,20 +473,100 @@ static __attribute__((noinline)) phx_status replan_any(phx_planner *planner, uin
     return status;
 }
 
+/* The plan for one failed run without anything else asked for; arguments that fit registers. */
+static __attribute__((noinline)) phx_status replan_one(phx_planner *planner, uint32_t slot,
+                                                       const phx_run *failed, phx_move *moves,
+                                                       phx_repair *repair, uint32_t room)
+{
+    return replan_any(planner, slot, failed, 1, NULL, 0, moves, room, repair);
+}
+
+/* As plan_near for a gang of several runs: the walk ends at the lost host, and the heads of the
+ * runs it meets tell the level, or else the slower way does. */
+static __attribute__((noinline)) phx_status plan_chain(phx_planner *planner, uint32_t slot,
+                                                       const phx_run *failed, phx_move *moves,
+                                                       phx_repair *repair, uint32_t room)
+{
+    const phx_gang_slot *gang = &planner->gangs[slot];
+    const uint32_t ranks = gang->ranks;
+    const uint32_t from = failed->first;
+    const uint32_t leaves = failed->count;
+    if (from >= planner->tree->level[0].count) {
+        return replan_one(planner, slot, failed, moves, repair, room);
+    }
+    const target to = near_target(planner, from);
+    const uint32_t before = phx_slot_level(gang);
+    const uint32_t after = to.level > before ? to.level : before;
+    uint32_t apart = 0;
+    uint32_t rank = 0;
+    uint32_t run = gang->head;
+    uint32_t held = planner->run_count[run];
+    uint32_t next = planner->run_next[run];
+    while (from - run >= held && next != 0) {
+        apart |= run ^ to.first;
+        rank += held;
+        run = next - 1;
+        held = planner->run_count[run];
+        next = planner->run_next[run];
+    }
+    apart |= from == run ? 0 : run ^ to.first;
+    apart |= next != 0 && rank + held < ranks ? (next - 1) ^ to.first : 0;
+    const uint32_t offset = from - run;
+    rank += offset;
+    if (to.first == PHX_NONE || offset >= held || held - offset < leaves || rank >= ranks ||
+        ranks - rank < leaves || apart >> planner->tree->leaves_shift[after - 1] == 0) {
+        return replan_one(planner, slot, failed, moves, repair, room);
+    }
+    answer(planner->tree, (phx_move){rank, from, to.first, leaves}, before, after, to.spare, moves,
+           repair);
+    return PHX_OK;
+}
+
+/* A lost host of a gang of one run: planned without a call. */
+PHX_INLINE phx_status plan_near(phx_planner *planner, uint32_t slot, const phx_run *failed,
+                                phx_move *moves, phx_repair *repair, uint32_t room)
+{
+    const phx_gang_slot *gang = &planner->gangs[slot];
+    if (PHX_RARELY(!is_near(planner, gang, *failed))) {
+        return replan_one(planner, slot, failed, moves, repair, room);
+    }
+    const uint32_t head = gang->head;
+    const uint32_t ranks = gang->ranks;
+    const uint32_t from = failed->first;
+    const uint32_t leaves = failed->count;
+    if (PHX_RARELY(planner->run_count[head] < ranks)) {
+        return plan_chain(planner, slot, failed, moves, repair, room);
+    }
+    const uint32_t rank = from - head;
+    if (PHX_RARELY(rank >= ranks || ranks - rank < leaves || ranks == leaves)) {
+        return replan_one(planner, slot, failed, moves, repair, room);
+    }
+    const target to = near_target(planner, from);
+    const uint32_t before = phx_slot_level(gang);
+    const uint32_t after = to.level > before ? to.level : before;
+    const uint32_t low = rank == 0 ? head + leaves : head;
+    const uint32_t end = rank + leaves == ranks ? from : head + ranks;
+    const uint32_t apart = (low ^ to.first) | ((end - 1) ^ to.first);
+    if (PHX_RARELY(to.first == PHX_NONE || apart >> planner->tree->leaves_shift[after - 1] == 0)) {
+        return replan_one(planner, slot, failed, moves, repair, room);
+    }
+    answer(planner->tree, (phx_move){rank, from, to.first, leaves}, before, after, to.spare, moves,
+           repair);
+    return PHX_OK;
+}
+
 phx_status phx_replan(phx_planner *planner, uint32_t slot, const phx_run *failed,
                       uint32_t failed_count, const int32_t *const *limits, uint32_t flags,
                       phx_move *moves, uint32_t room, phx_repair *repair)
 {
-    uint32_t level;
     if (PHX_RARELY(!phx_slot_is_held(planner, slot))) {
         return PHX_STALE_HANDLE;
     }
-    if (failed_count == 1 && limits == NULL && room > 0 && planner->count->down == 0 &&
-        (flags & (PHX_REPLAN_CORDONED | PHX_REPLAN_APPLY)) == 0 &&
-        plan_quick(planner, slot, *failed, moves, repair, &level)) {
-        return PHX_OK;
+    if (PHX_RARELY(failed_count != 1 || limits != NULL || flags != 0 || room == 0 ||
+                   planner->count->down != 0)) {
+        return replan_any(planner, slot, failed, failed_count, limits, flags, moves, room, repair);
     }
-    return replan_any(planner, slot, failed, failed_count, limits, flags, moves, room, repair);
+    return plan_near(planner, slot, failed, moves, repair, room);
 }
 
 phx_status phx_replan_word(phx_replan_call *call, uint64_t word)
