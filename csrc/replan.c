@@ -311,42 +311,51 @@ static int plan_quick(const phx_planner *planner, uint32_t slot, phx_run failed,
     return 1;
 }
 
+/* The spare of the lost host's domain, where level 3 has no free host at all. */
+PHX_INLINE target near_spare(const phx_planner *planner, uint32_t leaf)
+{
+    const phx_counters *count = planner->count;
+    const uint8_t *shift = planner->tree->leaves_shift;
+    const uint32_t above = leaf >> shift[3];
+    if (count->spare_count != 0 && planner->space.free_count[3][above] < 1u << shift[1]) {
+        const uint32_t domain = leaf >> shift[count->spare_per];
+        const uint32_t spare = planner->spare_lowest[domain] << shift[1];
+        if (planner->spare_held[domain] != 0 && spare >> shift[3] == above) {
+            return (target){spare, spare >> shift[2] == leaf >> shift[2] ? 2 : 3, 1};
+        }
+    }
+    return (target){PHX_NONE, 0, 0};
+}
+
 /* The target where no search is needed: a free host without a free buddy, in the lost one's vertex
  * of level 2, else the first beside it in level 3; where that has no free host at all, its spare.
  * Without a branch on which of the first two, since nothing foretells it. */
 PHX_INLINE target near_target(const phx_planner *planner, uint32_t leaf)
 {
     const phx_tree *tree = planner->tree;
-    const phx_counters *count = planner->count;
     const phx_space *space = &planner->space;
     const uint8_t *shift = tree->leaves_shift;
     const uint32_t vertex = leaf >> shift[2];
-    const uint32_t above = leaf >> shift[3];
     const uint32_t order = (uint32_t)shift[3] - shift[2];
-    const uint32_t base = above << order;
-    uint32_t spare = PHX_NONE;
-    if (count->spare_count != 0) {
-        const uint32_t domain = leaf >> shift[count->spare_per];
-        spare = planner->spare_held[domain] ? planner->spare_lowest[domain] << shift[1] : PHX_NONE;
-    }
-    const int spare_beside = (spare != PHX_NONE) & (spare >> shift[2] == vertex);
+    const uint32_t hosts = (uint32_t)shift[2] - shift[1];
+    const uint32_t base = leaf >> shift[3] << order;
     const uint64_t members =
         space->index[tree->shape_base[2]].row[0][base >> 6] >> (base & 63) & phx_low_power(order);
     if (PHX_RARELY(members == 0)) {
-        const int none = space->free_count[3][above] < 1u << shift[1] && spare != PHX_NONE &&
-                         spare >> shift[3] == above;
-        return (target){none ? spare : PHX_NONE, spare_beside ? 2 : 3, 1};
+        return near_spare(planner, leaf);
     }
-    const uint32_t own = (uint32_t)(members >> (vertex - base)) & 1;
-    const int beside = spare_beside | (space->free_count[2][vertex] >= 1u << shift[1]);
-    if (PHX_RARELY((own ^ 1) & (uint32_t)beside)) {
+    const uint64_t low = phx_low_power(hosts);
+    const uint32_t first = vertex << hosts;
+    uint64_t beside = space->whole[1][first >> 6];
+    beside |= planner->count->spare_count != 0 ? planner->spare[first >> 6] : 0;
+    const uint64_t own = members >> (vertex - base) & 1;
+    if (PHX_RARELY((beside >> (first & 63) & low & (own - 1)) != 0)) {
         return (target){PHX_NONE, 0, 0};
     }
-    const uint32_t at = own ? vertex - base : phx_ctz(members);
-    const uint32_t hosts = (uint32_t)shift[2] - shift[1];
-    const uint32_t host = (base + at) << hosts;
-    const uint64_t mask = space->whole[1][host >> 6] >> (host & 63) & phx_low_power(hosts);
-    return (target){(host + phx_ctz(phx_runs_of(mask, 0))) << shift[1], 3 - own, 0};
+    const uint64_t choice = own << (vertex - base) | (members & (own - 1));
+    const uint32_t host = (base + phx_ctz(choice)) << hosts;
+    const uint64_t mask = space->whole[1][host >> 6] >> (host & 63) & low;
+    return (target){(host + phx_ctz(phx_runs_of(mask, 0))) << shift[1], 3 - (uint32_t)own, 0};
 }
 
 /* Whether a gang lost one whole group, a host, where near_target may look for another. */
@@ -544,9 +553,10 @@ PHX_INLINE phx_status plan_near(phx_planner *planner, uint32_t slot, const phx_r
     const target to = near_target(planner, from);
     const uint32_t before = phx_slot_level(gang);
     const uint32_t after = to.level > before ? to.level : before;
-    const uint32_t low = rank == 0 ? head + leaves : head;
-    const uint32_t end = rank + leaves == ranks ? from : head + ranks;
-    const uint32_t apart = (low ^ to.first) | ((end - 1) ^ to.first);
+    /* Survivors at both ends of the run, without branches: which host it is nothing foretells. */
+    const uint32_t low = head + (leaves & (0 - (uint32_t)(rank == 0)));
+    const uint32_t last = head + ranks - 1 - (leaves & (0 - (uint32_t)(rank + leaves == ranks)));
+    const uint32_t apart = (low ^ to.first) | (last ^ to.first);
     if (PHX_RARELY(to.first == PHX_NONE || apart >> planner->tree->leaves_shift[after - 1] == 0)) {
         return replan_one(planner, slot, failed, moves, repair, room);
     }
