@@ -114,10 +114,40 @@ static uint32_t fill_masked_hosts(phx_planner *planner, const phx_search *search
     return sum;
 }
 
+/* Whether a group takes a whole host of the largest size: then only wholly free hosts count. */
+static int groups_are_hosts(const phx_planner *planner, const phx_search *search)
+{
+    const phx_level *hosts = &planner->tree->level[1];
+    return search->group == hosts->leaves_max && search->group_level == 1 && !search->loose &&
+           search->group > 1 && !search->limit_on[0] && hosts->phantoms == 0 &&
+           !PHX_MUTANT_GROUP_ROUNDING;
+}
+
+static uint32_t fill_whole_hosts(phx_planner *planner, const phx_search *search, uint32_t first,
+                                 uint32_t count)
+{
+    const uint64_t *whole = planner->space.whole[1];
+    const uint32_t end = first + count;
+    uint32_t sum = 0;
+    memset(planner->cap_host + first, 0, count);
+    for (uint32_t host = phx_bits_next(whole, first, end); host < end;
+         host = phx_bits_next(whole, host + 1, end)) {
+        if (phx_child_count(planner->tree, 1, host) == search->group &&
+            phx_limit_of(search, 1, host) >= search->group) {
+            planner->cap_host[host] = (uint8_t)search->group;
+            sum += search->group;
+        }
+    }
+    return sum;
+}
+
 /* Capacities of hosts first .. first + count - 1; their sum. */
 static uint32_t fill_hosts(phx_planner *planner, const phx_search *search, uint32_t first,
                            uint32_t count)
 {
+    if (groups_are_hosts(planner, search)) {
+        return fill_whole_hosts(planner, search, first, count);
+    }
     if (hosts_are_bytes(planner, search)) {
         return fill_byte_hosts(planner, search, first, count);
     }
