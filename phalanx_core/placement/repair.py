@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # phx_repair in front, its moves behind.
 HEAD_SIZE = 32
 _DEAD, _BEFORE, _AFTER, _SPARES = 2, 4, 5, 6
+CHAIN_MAX = 16
 
 
 @dataclass(slots=True)
@@ -51,13 +52,16 @@ class Repair:
     ([[2, 2, 4], [3, 3, 5]], [0, 1, 4, 5])
     """
 
-    __slots__ = ("_before", "_packed", "_reply", "_rest", "job")
+    __slots__ = ("_before", "_depth", "_packed", "_reply", "_rest", "job")
 
     # No __init__: the hot path fills the slots in place, at half the cost of a call.
     job: Job | Handle
     _packed: int  # slot and flags, as in the planner's table
     _reply: bytes  # phx_repair and its moves
-    _before: Placement
+    # Where the gang was: reading that from the core would cost more than the repair, so
+    # repairs of a job lean on the one before, at most CHAIN_MAX of them.
+    _before: Placement | Repair
+    _depth: int
     _rest: Rest | None
 
     @property
@@ -95,10 +99,13 @@ class Repair:
 
         An unresolved rank is still on the leaf it lost.
         """
+        return self._frame.leaf_ids(self._positions())
+
+    def _positions(self) -> IntArray:
         moves = expanded(core_moves(self._reply))
         positions = self._before._positions()
         positions[moves[:, 0]] = moves[:, 2]
-        return self._frame.leaf_ids(positions)
+        return positions
 
     @property
     def kept(self) -> IntArray:

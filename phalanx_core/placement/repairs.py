@@ -14,6 +14,7 @@ from phalanx_core.placement.keys import Handle, Job
 from phalanx_core.placement.limits import Limits, copied
 from phalanx_core.placement.misfit import Misfit, MisfitCode
 from phalanx_core.placement.repair import (
+    CHAIN_MAX,
     HEAD_SIZE,
     Repair,
     Rest,
@@ -123,7 +124,13 @@ class Repairs(State):
             ):
                 return self._replan_checked(job, failed, partial, widen, limits, apply)
             slot = entry._packed & SLOT
-            before = self._layout(entry) if entry._packed >= MOVED else entry
+            before: Placement | Repair = entry
+            depth = 0
+            if entry._packed >= MOVED:
+                if type(entry) is Repair and entry._depth < CHAIN_MAX:
+                    depth = entry._depth + 1
+                else:
+                    before = self._layout(entry)
             status: int = _replan_word(self._call, slot)
             if status:
                 return self._replan_checked(job, failed, partial, widen, limits, apply)
@@ -131,7 +138,8 @@ class Repairs(State):
             repair = Repair()
             repair.job = job
             repair._packed = slot | MOVED
-            repair._before = before  # type: ignore[assignment]
+            repair._before = before
+            repair._depth = depth
             repair._rest = None
             repair._reply = reply
             # One byte tells the moves, since the call has room for no more.
@@ -209,6 +217,7 @@ class Repairs(State):
             return self._unrepaired(core, job, before, lost, limits, proven)
         repair = Repair()
         repair.job, repair._before, repair._rest = job, before, None
+        repair._depth = 0
         repair._packed = slot | MOVED
         size = HEAD_SIZE + MOVE_SIZE * answer.moves
         repair._reply = bytes(ffi.buffer(block, size))

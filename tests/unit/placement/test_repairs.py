@@ -309,3 +309,21 @@ def test_repairs_keep_rails_where_the_tree_allows() -> None:
     planner.fail(placed.leaves[2:3])
     ((rank, left, taken),) = planner.replan("a").moves.tolist()
     assert (rank, rails[left], rails[taken]) == (2, 2, 2)
+
+
+def test_many_repairs_of_one_job_each_know_their_leaves() -> None:
+    """Repairs lean on the ones before; each still tells where the gang was then."""
+    planner = Planner(Topology.from_spec("rack:2 host:8 gpu:2"))
+    planner.place("job", Gang(4, group=2))
+    seen = []
+    for turn in range(40):
+        lost = planner.placement("job").leaves[:2].tolist()
+        planner.fail(lost)
+        repair = planner.replan("job")
+        assert repair.leaves.tolist() == planner.placement("job").leaves.tolist()
+        assert repair.moves[:, 1].tolist() == lost
+        seen.append((repair, repair.leaves.tolist(), turn))
+        planner.fenced("job")
+        planner.heal(lost)
+    assert all(repair.leaves.tolist() == leaves for repair, leaves, _ in seen)
+    planner.validate()
