@@ -1,5 +1,7 @@
 #include "replan.h"
 
+#include "nearby.h"
+
 #include <string.h>
 
 static phx_status mark_failed(phx_planner *planner, uint32_t slot, const phx_run *failed,
@@ -138,29 +140,22 @@ PHX_INLINE uint32_t smallest_run(uint64_t mask)
     return phx_ctz(runs);
 }
 
-/* The host that takes the place of a lost one. */
-typedef struct target {
-    uint32_t first; /* leaf; PHX_NONE: the full search has to decide */
-    uint32_t level; /* of the smallest vertex that holds both */
-    uint32_t spare; /* 1: it is one */
-} target;
-
 /* A spare host above the level of the domains that hold one each, where the lost host's has none.
  */
-static __attribute__((noinline)) target far_spare(const phx_planner *planner, uint32_t leaf,
-                                                  uint32_t level)
+static __attribute__((noinline)) phx_target far_spare(const phx_planner *planner, uint32_t leaf,
+                                                      uint32_t level)
 {
     const uint8_t *shift = planner->tree->leaves_shift;
     const uint32_t order = (uint32_t)shift[level] - shift[1];
     const uint32_t low = leaf >> shift[level] << order;
     const uint32_t end = low + (1u << order);
     const uint32_t host = phx_bits_next(planner->spare, low, end);
-    return (target){host < end ? host << shift[1] : PHX_NONE, level, 1};
+    return (phx_target){host < end ? host << shift[1] : PHX_NONE, level, 1};
 }
 
 /* The common failure: one whole host of a gang on a tree of power-of-two fanouts, at most one spare
  * host a domain. Whole hosts of the smallest vertex first, then its spare. */
-static target quick_target(const phx_planner *planner, const phx_gang_slot *gang, uint32_t leaf)
+static phx_target quick_target(const phx_planner *planner, const phx_gang_slot *gang, uint32_t leaf)
 {
     const phx_tree *tree = planner->tree;
     const phx_counters *count = planner->count;
@@ -178,27 +173,29 @@ static target quick_target(const phx_planner *planner, const phx_gang_slot *gang
     const uint32_t host = leaf >> shift[2] << order;
     const uint64_t mask = space->whole[1][host >> 6] >> (host & 63) & phx_low_power(order);
     if (mask != 0 && top >= 2) {
-        return (target){(host + smallest_run(mask)) << shift[1], 2, 0};
+        return (phx_target){(host + smallest_run(mask)) << shift[1], 2, 0};
     }
     for (uint32_t level = 2; level <= top; ++level) {
         const uint32_t vertex = leaf >> shift[level];
         if (space->free_count[level][vertex] >= leaves) {
             const uint32_t first = level > 2 ? block_inside(space, leaf, shift[level]) : PHX_NONE;
             if (first != PHX_NONE || gang->group < leaves) {
-                return (target){first, level, 0}; /* small groups: pieces of several hosts may do */
+                return (phx_target){first, level,
+                                    0}; /* small groups: pieces of several hosts may do */
             }
         }
-        if (spare != PHX_NONE && spare >> shift[level] == vertex) {
-            return (target){spare, level, 1};
+        if (spare != PHX_NONE && spare >> shift[level] == vertex &&
+            phx_bit(planner->spare, spare >> shift[1])) {
+            return (phx_target){spare, level, 1};
         }
         if (PHX_RARELY(count->spare_count != 0 && level > count->spare_per)) {
-            const target found = far_spare(planner, leaf, level);
+            const phx_target found = far_spare(planner, leaf, level);
             if (found.first != PHX_NONE) {
                 return found;
             }
         }
     }
-    return (target){PHX_NONE, 0, 0};
+    return (phx_target){PHX_NONE, 0, 0};
 }
 
 /* Whether quick_target can decide: whole groups, all of them dead, nothing of the gang beside them
@@ -219,7 +216,7 @@ PHX_INLINE int is_quick(const phx_planner *planner, const phx_gang_slot *gang, p
 /* The first rank on the lost host, and in *level the lowest level that holds the gang with `to` in
  * its place; PHX_NONE: the host is not its own. */
 static __attribute__((noinline)) uint32_t locate(const phx_planner *planner, uint32_t slot,
-                                                 phx_run failed, target to, uint32_t *level)
+                                                 phx_run failed, phx_target to, uint32_t *level)
 {
     const uint8_t *shift = planner->tree->leaves_shift;
     const phx_gang_slot *gang = &planner->gangs[slot];
@@ -261,23 +258,8 @@ static __attribute__((noinline)) uint32_t locate(const phx_planner *planner, uin
     return rank;
 }
 
-/* Writes the plan that moves one host of a gang. */
-PHX_INLINE void answer(const phx_tree *tree, phx_move move, uint32_t before, uint32_t after,
-                       uint32_t spares, phx_move *moves, phx_repair *repair)
-{
-    moves[0] = move;
-    repair->moves = 1;
-    repair->moved = move.count;
-    repair->dead = move.count;
-    repair->unresolved = 0;
-    repair->level_before = tree->level[before].visible;
-    repair->level_after = tree->level[after].visible;
-    repair->spares_used = spares;
-    repair->proven = 1;
-}
-
 static int plan_quick(const phx_planner *planner, uint32_t slot, phx_run failed, phx_move *moves,
-                      phx_repair *repair, uint32_t *level)
+                      phx_repair *repair)
 {
     const phx_tree *tree = planner->tree;
     const phx_gang_slot *gang = &planner->gangs[slot];
@@ -288,7 +270,7 @@ static int plan_quick(const phx_planner *planner, uint32_t slot, phx_run failed,
     const uint32_t ranks = gang->ranks;
     const uint32_t held = planner->run_count[head];
     const uint32_t before = phx_slot_level(gang);
-    const target to = quick_target(planner, gang, failed.first);
+    const phx_target to = quick_target(planner, gang, failed.first);
     uint32_t rank = failed.first - head;
     uint32_t after = to.level > before ? to.level : before;
     if (PHX_RARELY(held < ranks)) {
@@ -305,70 +287,9 @@ static int plan_quick(const phx_planner *planner, uint32_t slot, phx_run failed,
     if (PHX_RARELY(to.first == PHX_NONE || rank >= ranks || failed.count > ranks - rank)) {
         return 0;
     }
-    answer(tree, (phx_move){rank, failed.first, to.first, failed.count}, before, after, to.spare,
-           moves, repair);
-    *level = after;
+    phx_answer(tree, (phx_move){rank, failed.first, to.first, failed.count}, before, after,
+               to.spare, moves, repair);
     return 1;
-}
-
-/* The spare of the lost host's domain, where level 3 has no free host at all. */
-PHX_INLINE target near_spare(const phx_planner *planner, uint32_t leaf)
-{
-    const phx_counters *count = planner->count;
-    const uint8_t *shift = planner->tree->leaves_shift;
-    const uint32_t above = leaf >> shift[3];
-    if (count->spare_count != 0 && planner->space.free_count[3][above] < 1u << shift[1]) {
-        const uint32_t domain = leaf >> shift[count->spare_per];
-        const uint32_t spare = planner->spare_lowest[domain] << shift[1];
-        if (planner->spare_held[domain] != 0 && spare >> shift[3] == above) {
-            return (target){spare, spare >> shift[2] == leaf >> shift[2] ? 2 : 3, 1};
-        }
-    }
-    return (target){PHX_NONE, 0, 0};
-}
-
-/* The target where no search is needed: a free host without a free buddy, in the lost one's vertex
- * of level 2, else the first beside it in level 3; where that has no free host at all, its spare.
- * Without a branch on which of the first two, since nothing foretells it. */
-PHX_INLINE target near_target(const phx_planner *planner, uint32_t leaf)
-{
-    const phx_tree *tree = planner->tree;
-    const phx_space *space = &planner->space;
-    const uint8_t *shift = tree->leaves_shift;
-    const uint32_t vertex = leaf >> shift[2];
-    const uint32_t order = (uint32_t)shift[3] - shift[2];
-    const uint32_t hosts = (uint32_t)shift[2] - shift[1];
-    const uint32_t base = leaf >> shift[3] << order;
-    const uint64_t members =
-        space->index[tree->shape_base[2]].row[0][base >> 6] >> (base & 63) & phx_low_power(order);
-    if (PHX_RARELY(members == 0)) {
-        return near_spare(planner, leaf);
-    }
-    const uint64_t low = phx_low_power(hosts);
-    const uint32_t first = vertex << hosts;
-    uint64_t beside = space->whole[1][first >> 6];
-    beside |= planner->count->spare_count != 0 ? planner->spare[first >> 6] : 0;
-    const uint64_t own = members >> (vertex - base) & 1;
-    if (PHX_RARELY((beside >> (first & 63) & low & (own - 1)) != 0)) {
-        return (target){PHX_NONE, 0, 0};
-    }
-    const uint64_t choice = own << (vertex - base) | (members & (own - 1));
-    const uint32_t host = (base + phx_ctz(choice)) << hosts;
-    const uint64_t mask = space->whole[1][host >> 6] >> (host & 63) & low;
-    return (target){(host + phx_ctz(phx_runs_of(mask, 0))) << shift[1], 3 - (uint32_t)own, 0};
-}
-
-/* Whether a gang lost one whole group, a host, where near_target may look for another. */
-PHX_INLINE int is_near(const phx_planner *planner, const phx_gang_slot *gang, phx_run failed)
-{
-    const phx_tree *tree = planner->tree;
-    const phx_counters *count = planner->count;
-    const uint32_t leaves = tree->level[1].leaves;
-    return tree->buddy && tree->depth >= 3 && tree->order_count[2] != 0 &&
-           tree->level[1].phantoms == 0 && phx_slot_group_level(gang) == 1 &&
-           phx_slot_within(gang) >= 3 && gang->group == leaves && failed.count == leaves &&
-           (failed.first & (leaves - 1)) == 0 &&
-           (count->spare_count == 0 || (count->spare_count == 1 && count->spare_size == 1));
 }
 
 /* Broken units, and the dead ranks in *dead. */
@@ -454,40 +375,36 @@ static int single_loss(const phx_planner *planner, uint32_t slot, const phx_run 
     return run.count > 0;
 }
 
-/* Every call but the plan for one failed run of a healthy cluster. */
-static __attribute__((noinline)) phx_status replan_any(phx_planner *planner, uint32_t slot,
-                                                       const phx_run *failed, uint32_t failed_count,
-                                                       const int32_t *const *limits, uint32_t flags,
-                                                       phx_move *moves, uint32_t room,
-                                                       phx_repair *repair)
+/* Every plan but the one for one failed run of a healthy cluster. */
+static __attribute__((noinline)) phx_status plan_any(phx_planner *planner, uint32_t slot,
+                                                     const phx_run *failed, uint32_t failed_count,
+                                                     const int32_t *const *limits, uint32_t flags,
+                                                     phx_move *moves, uint32_t room,
+                                                     phx_repair *repair)
 {
-    phx_status status = PHX_OK;
     phx_run loss;
-    uint32_t level = PHX_NONE;
-    if (!(failed_count <= 1 && limits == NULL && room > 0 && (flags & PHX_REPLAN_CORDONED) == 0 &&
-          single_loss(planner, slot, failed, failed_count, &loss) &&
-          plan_quick(planner, slot, loss, moves, repair, &level))) {
-        memset(repair, 0, sizeof *repair);
-        repair->proven = 1;
-        repair->level_before = planner->tree->level[phx_slot_level(&planner->gangs[slot])].visible;
-        status = phx_lost_mark(planner, slot, failed, failed_count, flags);
-        if (status == PHX_OK) {
-            status = replan_full(planner, slot, limits, flags, moves, room, repair);
-        }
-        phx_lost_clear(planner, slot);
+    if (failed_count <= 1 && limits == NULL && room > 0 && (flags & PHX_REPLAN_CORDONED) == 0 &&
+        single_loss(planner, slot, failed, failed_count, &loss) &&
+        plan_quick(planner, slot, loss, moves, repair)) {
+        return PHX_OK;
     }
-    if (status == PHX_OK && (flags & PHX_REPLAN_APPLY) != 0) {
-        phx_commit(planner, slot, moves, repair->moves, failed, failed_count, level);
+    memset(repair, 0, sizeof *repair);
+    repair->proven = 1;
+    repair->level_before = planner->tree->level[phx_slot_level(&planner->gangs[slot])].visible;
+    phx_status status = phx_lost_mark(planner, slot, failed, failed_count, flags);
+    if (status == PHX_OK) {
+        status = replan_full(planner, slot, limits, flags, moves, room, repair);
     }
+    phx_lost_clear(planner, slot);
     return status;
 }
 
 /* The plan for one failed run without anything else asked for; arguments that fit registers. */
-static __attribute__((noinline)) phx_status replan_one(phx_planner *planner, uint32_t slot,
-                                                       const phx_run *failed, phx_move *moves,
-                                                       phx_repair *repair, uint32_t room)
+static __attribute__((noinline)) phx_status plan_one(phx_planner *planner, uint32_t slot,
+                                                     const phx_run *failed, phx_move *moves,
+                                                     phx_repair *repair, uint32_t room)
 {
-    return replan_any(planner, slot, failed, 1, NULL, 0, moves, room, repair);
+    return plan_any(planner, slot, failed, 1, NULL, 0, moves, room, repair);
 }
 
 /* As plan_near for a gang of several runs: the walk ends at the lost host, and the heads of the
@@ -501,9 +418,9 @@ static __attribute__((noinline)) phx_status plan_chain(phx_planner *planner, uin
     const uint32_t from = failed->first;
     const uint32_t leaves = failed->count;
     if (from >= planner->tree->level[0].count) {
-        return replan_one(planner, slot, failed, moves, repair, room);
+        return plan_one(planner, slot, failed, moves, repair, room);
     }
-    const target to = near_target(planner, from);
+    const phx_target to = phx_near_target(planner, from);
     const uint32_t before = phx_slot_level(gang);
     const uint32_t after = to.level > before ? to.level : before;
     uint32_t apart = 0;
@@ -524,10 +441,10 @@ static __attribute__((noinline)) phx_status plan_chain(phx_planner *planner, uin
     rank += offset;
     if (to.first == PHX_NONE || offset >= held || held - offset < leaves || rank >= ranks ||
         ranks - rank < leaves || apart >> planner->tree->leaves_shift[after - 1] == 0) {
-        return replan_one(planner, slot, failed, moves, repair, room);
+        return plan_one(planner, slot, failed, moves, repair, room);
     }
-    answer(planner->tree, (phx_move){rank, from, to.first, leaves}, before, after, to.spare, moves,
-           repair);
+    phx_answer(planner->tree, (phx_move){rank, from, to.first, leaves}, before, after, to.spare,
+               moves, repair);
     return PHX_OK;
 }
 
@@ -536,8 +453,8 @@ PHX_INLINE phx_status plan_near(phx_planner *planner, uint32_t slot, const phx_r
                                 phx_move *moves, phx_repair *repair, uint32_t room)
 {
     const phx_gang_slot *gang = &planner->gangs[slot];
-    if (PHX_RARELY(!is_near(planner, gang, *failed))) {
-        return replan_one(planner, slot, failed, moves, repair, room);
+    if (PHX_RARELY(!phx_is_near(planner, gang, *failed))) {
+        return plan_one(planner, slot, failed, moves, repair, room);
     }
     const uint32_t head = gang->head;
     const uint32_t ranks = gang->ranks;
@@ -548,9 +465,9 @@ PHX_INLINE phx_status plan_near(phx_planner *planner, uint32_t slot, const phx_r
     }
     const uint32_t rank = from - head;
     if (PHX_RARELY(rank >= ranks || ranks - rank < leaves || ranks == leaves)) {
-        return replan_one(planner, slot, failed, moves, repair, room);
+        return plan_one(planner, slot, failed, moves, repair, room);
     }
-    const target to = near_target(planner, from);
+    const phx_target to = phx_near_target(planner, from);
     const uint32_t before = phx_slot_level(gang);
     const uint32_t after = to.level > before ? to.level : before;
     /* Survivors at both ends of the run, without branches: which host it is nothing foretells. */
@@ -558,12 +475,19 @@ PHX_INLINE phx_status plan_near(phx_planner *planner, uint32_t slot, const phx_r
     const uint32_t last = head + ranks - 1 - (leaves & (0 - (uint32_t)(rank + leaves == ranks)));
     const uint32_t apart = (low ^ to.first) | (last ^ to.first);
     if (PHX_RARELY(to.first == PHX_NONE || apart >> planner->tree->leaves_shift[after - 1] == 0)) {
-        return replan_one(planner, slot, failed, moves, repair, room);
+        return plan_one(planner, slot, failed, moves, repair, room);
     }
-    answer(planner->tree, (phx_move){rank, from, to.first, leaves}, before, after, to.spare, moves,
-           repair);
+    phx_answer(planner->tree, (phx_move){rank, from, to.first, leaves}, before, after, to.spare,
+               moves, repair);
     return PHX_OK;
 }
+
+static __attribute__((noinline)) phx_status replan_apply(phx_planner *planner, uint32_t slot,
+                                                         const phx_run *failed,
+                                                         uint32_t failed_count,
+                                                         const int32_t *const *limits,
+                                                         uint32_t flags, phx_move *moves,
+                                                         uint32_t room, phx_repair *repair);
 
 phx_status phx_replan(phx_planner *planner, uint32_t slot, const phx_run *failed,
                       uint32_t failed_count, const int32_t *const *limits, uint32_t flags,
@@ -574,9 +498,31 @@ phx_status phx_replan(phx_planner *planner, uint32_t slot, const phx_run *failed
     }
     if (PHX_RARELY(failed_count != 1 || limits != NULL || flags != 0 || room == 0 ||
                    planner->count->down != 0)) {
-        return replan_any(planner, slot, failed, failed_count, limits, flags, moves, room, repair);
+        if ((flags & PHX_REPLAN_APPLY) != 0) {
+            return replan_apply(planner, slot, failed, failed_count, limits, flags, moves, room,
+                                repair);
+        }
+        return plan_any(planner, slot, failed, failed_count, limits, flags, moves, room, repair);
     }
     return plan_near(planner, slot, failed, moves, repair, room);
+}
+
+/* Plans, and commits the plan; the gang's level comes with it unless levels of ours are hidden. */
+static __attribute__((noinline)) phx_status replan_apply(phx_planner *planner, uint32_t slot,
+                                                         const phx_run *failed,
+                                                         uint32_t failed_count,
+                                                         const int32_t *const *limits,
+                                                         uint32_t flags, phx_move *moves,
+                                                         uint32_t room, phx_repair *repair)
+{
+    const phx_tree *tree = planner->tree;
+    const phx_status status = phx_replan(planner, slot, failed, failed_count, limits,
+                                         flags & ~(uint32_t)PHX_REPLAN_APPLY, moves, room, repair);
+    if (status == PHX_OK) {
+        const uint32_t level = tree->depth == tree->visible_depth ? repair->level_after : PHX_NONE;
+        phx_commit(planner, slot, moves, repair->moves, failed, failed_count, level);
+    }
+    return status;
 }
 
 phx_status phx_replan_word(phx_replan_call *call, uint64_t word)
