@@ -234,6 +234,46 @@ void phx_commit(phx_planner *planner, uint32_t slot, const phx_move *moves, uint
     }
 }
 
+/* Leaf of the rank at the cursor once the moves are made; advances both. */
+static uint32_t next_leaf(const phx_planner *planner, phx_cursor *at, const phx_move *moves,
+                          uint32_t count, uint32_t *move)
+{
+    const uint32_t rank = at->rank;
+    const uint32_t leaf = phx_cursor_next(planner, at, 1).first;
+    while (*move < count && rank >= moves[*move].rank + moves[*move].count) {
+        ++*move;
+    }
+    const int moved = *move < count && rank >= moves[*move].rank;
+    return moved ? moves[*move].to + (rank - moves[*move].rank) : leaf;
+}
+
+/* Whether the gang keeps its groups and its domain: a plan of another gang may not. */
+static int chain_match(const phx_planner *planner, uint32_t slot, const phx_move *moves,
+                       uint32_t count)
+{
+    const phx_tree *tree = planner->tree;
+    const phx_gang_slot *gang = &planner->gangs[slot];
+    const uint32_t level = phx_slot_group_level(gang);
+    const uint32_t within = phx_slot_within(gang);
+    const uint32_t top = within == PHX_ANYWHERE ? tree->depth : within;
+    uint32_t home = PHX_NONE;
+    uint32_t domain = PHX_NONE;
+    uint32_t move = 0;
+    for (phx_cursor at = phx_cursor_start(planner, slot); at.rank < gang->ranks;) {
+        const int opens = at.rank % gang->group == 0;
+        const uint32_t leaf = next_leaf(planner, &at, moves, count, &move);
+        const uint32_t here = phx_ancestor(tree, 0, leaf, level);
+        const uint32_t root = phx_ancestor(tree, 0, leaf, top);
+        domain = opens ? here : domain;
+        home = home == PHX_NONE ? root : home;
+        if (root != home ||
+            (gang->group > 1 && (here != domain || phx_is_phantom(tree, level, here)))) {
+            return 0;
+        }
+    }
+    return within == PHX_ANYWHERE || !phx_is_phantom(tree, top, home);
+}
+
 phx_status phx_apply(phx_planner *planner, uint32_t slot, const phx_move *moves,
                      uint32_t move_count, const phx_run *failed, uint32_t failed_count)
 {
@@ -242,7 +282,8 @@ phx_status phx_apply(phx_planner *planner, uint32_t slot, const phx_move *moves,
     }
     if (!moves_match(planner, slot, moves, move_count) ||
         !targets_match(planner, moves, move_count) ||
-        !failed_match(planner, slot, failed, failed_count)) {
+        !failed_match(planner, slot, failed, failed_count) ||
+        !chain_match(planner, slot, moves, move_count)) {
         return PHX_STALE_PLAN;
     }
     phx_commit(planner, slot, moves, move_count, failed, failed_count, PHX_NONE);

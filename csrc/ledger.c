@@ -284,6 +284,24 @@ uint32_t phx_gang_ranks(const phx_planner *planner, uint32_t slot)
     return phx_slot_is_held(planner, slot) ? planner->gangs[slot].ranks : 0;
 }
 
+phx_status phx_gang_shape(const phx_planner *planner, uint32_t slot, phx_gang *out)
+{
+    if (!phx_slot_is_held(planner, slot)) {
+        return PHX_STALE_HANDLE;
+    }
+    const phx_gang_slot *gang = &planner->gangs[slot];
+    const uint32_t within = phx_slot_within(gang);
+    const phx_level *levels = planner->tree->level;
+    *out = (phx_gang){gang->ranks,
+                      gang->group,
+                      levels[phx_slot_group_level(gang)].visible,
+                      within == PHX_ANYWHERE ? PHX_NONE : levels[within].visible,
+                      PHX_NONE,
+                      PHX_NEAR,
+                      PHX_SMALLEST};
+    return PHX_OK;
+}
+
 uint32_t phx_gang_level(const phx_planner *planner, uint32_t slot)
 {
     if (!phx_slot_is_held(planner, slot)) {

@@ -86,7 +86,9 @@ class HealthChanges(State):
     def fenced(self, job: Job | Handle) -> IntArray:
         """Free all leaves that were taken from a job, since its old pods are gone.
 
-        Works for released jobs too, and does nothing where no leaf was taken.
+        Works for released jobs too, and does nothing where no leaf was taken. A key that
+        was used before names every job of that key: fence the old one before it is used
+        again.
 
         Returns
         -------

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from phalanx_core import native
 from phalanx_core.errors import InvalidRequest, OwnershipError, StalePlan, UnknownJob
 from phalanx_core.native import ffi, lib
-from phalanx_core.placement.repair import DrainPlan, Repair, core_moves
+from phalanx_core.placement.repair import DrainPlan, Repair, core_moves, expanded
 from phalanx_core.placement.repairs import APPLY, CORDONED, MOVE_SIZE, Repairs
 from phalanx_core.placement.results import LIMITED, SLOT
+
+if TYPE_CHECKING:
+    from phalanx_core.placement.frame import Frame
 
 _NULL = ffi.NULL
 
@@ -45,19 +48,39 @@ class Plans(Repairs):
             else:
                 raise InvalidRequest(f"plan {plan!r}: a Repair or a DrainPlan")
 
-    def _commit(self, core: Any, plan: Repair) -> None:
-        subject = f"plan for job {plan.job!r}"
-        if plan._frame is not self._frame and (
-            plan._frame.topology != self._frame.topology
-            or plan._frame.type != self._frame.type
+    def _check_frame(self, frame: Frame, subject: str) -> None:
+        if frame is not self._frame and (
+            frame.topology != self._frame.topology or frame.type != self._frame.type
         ):
             raise InvalidRequest(f"{subject}: made on another topology or type")
+
+    def _check_lost(self, core: Any, plan: Repair, subject: str) -> None:
+        """A leaf that came back is its job's again: the plan to leave it is stale."""
+        left = expanded(core_moves(plan._reply))[:, 1].astype(np.uint32)
+        states = native.states_of(core, left)
+        lost = ((states >> 2) & 3 == lib.PHX_DOWN) | ((states >> 4) & 1 == 1)
+        if plan._rest is not None and plan._rest.failed:
+            runs = np.frombuffer(plan._rest.failed, native.RUN)
+            for first, count in runs.tolist():
+                lost |= (left >= first) & (left < first + count)
+        if int(lost.sum()) < plan.dead - len(plan.unresolved):
+            raise StalePlan(f"{subject}: a leaf that was lost is healthy again")
+
+    def _commit(self, core: Any, plan: Repair) -> None:
+        subject = f"plan for job {plan.job!r}"
+        self._check_frame(plan._frame, subject)
         try:
             entry = self._find(plan.job)
         except (UnknownJob, OwnershipError):
             raise StalePlan(f"{subject}: the job is gone") from None
-        if entry.gang.ranks != plan.gang.ranks:
-            raise StalePlan(f"{subject}: the job is another one by now")
+        token = getattr(plan, "_token", None)
+        if token is None:
+            raise StalePlan(f"{subject}: it was applied when it was made")
+        if token != lib.phx_handle(core, entry._packed & SLOT) or (
+            entry.gang != plan.gang
+        ):
+            raise StalePlan(f"{subject}: the job was placed anew since")
+        self._check_lost(core, plan, subject)
         moves = core_moves(plan._reply)
         failed = b"" if plan._rest is None else plan._rest.failed
         status = lib.phx_apply(
@@ -103,10 +126,11 @@ class Plans(Repairs):
             positions = self._frame.positions(leaves, "drain")
             core = self._core if apply else native.clone(self._core)
             owners = native.health_change(core, lib.PHX_CORDON, positions, "drain")
-            plan = DrainPlan(self._frame.leaf_ids(positions))
+            plan = DrainPlan(self._frame.leaf_ids(positions), self._frame)
             none = np.empty(0, np.uint32)
             for slot in dict.fromkeys(owners[owners != native.NONE].tolist()):
                 job = self._name(slot)
+                plan._hit.append(job)
                 entry = self._find(job)
                 bound = entry._limits if entry._packed & LIMITED else None
                 pointer = _NULL if bound is None else bound.pointer
@@ -115,7 +139,16 @@ class Plans(Repairs):
             return plan
 
     def _apply_drain(self, plan: DrainPlan) -> None:
+        self._check_frame(plan._frame, "drain plan")
         positions = self._frame.positions(plan.leaves, "drain")
+        states = native.states_of(self._core, positions)
+        slots = dict.fromkeys((states[states & 3 == lib.PHX_JOB] >> 8).tolist())
+        holders = [self._name(slot) for slot in slots]
+        if holders != plan._hit:
+            raise StalePlan(
+                f"drain plan for jobs {plan._hit}: by now its leaves are held by other "
+                f"jobs: {holders}"
+            )
         repairs = [repair for repair in plan.values() if isinstance(repair, Repair)]
         # Tried on a copy first, so that a stale part leaves everything as it is.
         for core in (native.clone(self._core), self._core):

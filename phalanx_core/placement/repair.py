@@ -52,7 +52,7 @@ class Repair:
     ([[2, 2, 4], [3, 3, 5]], [0, 1, 4, 5])
     """
 
-    __slots__ = ("_before", "_depth", "_packed", "_reply", "_rest", "job")
+    __slots__ = ("_before", "_depth", "_packed", "_reply", "_rest", "_token", "job")
 
     # No __init__: the hot path fills the slots in place, at half the cost of a call.
     job: Job | Handle
@@ -62,6 +62,7 @@ class Repair:
     # repairs of a job lean on the one before, at most CHAIN_MAX of them.
     _before: Placement | Repair
     _depth: int
+    _token: int  # the core's handle of the gang it was made for; plans only
     _rest: Rest | None
 
     @property
@@ -192,9 +193,11 @@ class DrainPlan(dict[Job | Handle, Repair | Misfit]):
         int32 leaf ids that are cordoned.
     """
 
-    def __init__(self, leaves: IntArray) -> None:
+    def __init__(self, leaves: IntArray, frame: Frame) -> None:
         super().__init__()
         self.leaves = leaves
+        self._frame = frame
+        self._hit: list[Job | Handle] = []
 
     @property
     def complete(self) -> bool:

@@ -61,7 +61,8 @@ class Repairs(State):
         """Give the ranks of a job that lost their leaf another one.
 
         Only the groups that lost a leaf move, and of those, where their own domain has
-        room, only the dead ranks; survivors stay where they are.
+        room, only the dead ranks. While any rank survives, the gang stays in the
+        ``within`` domain (else the tree) that it is in.
 
         Parameters
         ----------
@@ -69,7 +70,7 @@ class Repairs(State):
             A job of this planner; a whole one is repaired by no moves.
         failed
             Leaves of the job, ids or names, to count as dead beside those that are
-            down; they are marked down with the repair.
+            down; they are marked down with the repair, not when it is refused.
         partial
             Repair what can be repaired, and name the rest in ``unresolved``.
         widen
@@ -218,6 +219,7 @@ class Repairs(State):
         repair = Repair()
         repair.job, repair._before, repair._rest = job, before, None
         repair._depth = 0
+        repair._token = int(lib.phx_handle(core, slot))
         repair._packed = slot | MOVED
         size = HEAD_SIZE + MOVE_SIZE * answer.moves
         repair._reply = bytes(ffi.buffer(block, size))

@@ -14,7 +14,7 @@ from phalanx_core.errors import (
     OwnershipError,
     UnknownJob,
 )
-from phalanx_core.native import ffi, lib
+from phalanx_core.native import NONE, ffi, lib
 from phalanx_core.placement.gang import Gang
 from phalanx_core.placement.keys import Handle, Job, checked_job
 from phalanx_core.placement.misfit import Misfit, MisfitCode
@@ -143,7 +143,12 @@ class State:
         current = lib.phx_handle(self._core, slot) if handle >= 0 else -1
         if int(handle) != current or self._named(slot) is not None:
             raise OwnershipError(f"{handle!r}: released before, or never placed")
-        gang = Gang(int(lib.phx_gang_ranks(self._core, slot)))
+        shape = ffi.new("phx_gang *")
+        lib.phx_gang_shape(self._core, slot, shape)
+        levels = self._frame.topology.levels
+        within = None if shape.within == NONE else levels[shape.within]
+        group_level = levels[shape.group_level]
+        gang = Gang(shape.ranks, shape.group, group_level, within)
         return placed(slot | MOVED, gang, self._frame, None)
 
     def _named(self, slot: int) -> Job | None:

@@ -47,6 +47,10 @@ static void test_place_and_release(void)
     CHECK(leaves[0] == 0 && leaves[5] == 5);
     CHECK(phx_gang_ranks(planner, slot_of(placed)) == 6);
     CHECK(phx_gang_level(planner, slot_of(placed)) == 1);
+    phx_gang shape;
+    CHECK(phx_gang_shape(planner, slot_of(placed), &shape) == PHX_OK);
+    CHECK(shape.ranks == 6 && shape.group == 1 && shape.within == PHX_NONE);
+    CHECK(phx_gang_shape(planner, 99, &shape) == PHX_STALE_HANDLE);
     phx_run run;
     uint32_t count = 0;
     CHECK(phx_gang_runs(planner, slot_of(placed), &run, 1, &count) == PHX_OK);
@@ -147,6 +151,23 @@ static void test_host_loss_takes_the_spare(void)
     const uint32_t leaf = 8;
     CHECK(phx_quarantine_release(planner, &leaf, 1) == PHX_OK);
     CHECK(phx_quarantine_release(planner, &leaf, 1) == PHX_NOT_QUARANTINED);
+    CHECK_VALID(planner);
+    phx_planner_free(planner);
+    phx_tree_free(tree);
+}
+
+static void test_apply_keeps_groups_together(void)
+{
+    phx_tree *tree = even_tree(4, PAPER);
+    phx_planner *planner = new_planner(tree, PHX_EXACT, PHX_NONE, PHX_NONE, 0);
+    const phx_request pair = request_of(planner, 16, 8, 2);
+    const int64_t placed = phx_place(planner, &pair);
+    const phx_move split = {0, 0, 16, 1}; /* one rank of a group to another host */
+    const phx_move away = {0, 0, 64, 8};  /* a whole group out of its rail */
+    const phx_move whole = {0, 0, 16, 8};
+    CHECK(phx_apply(planner, slot_of(placed), &split, 1, NULL, 0) == PHX_STALE_PLAN);
+    CHECK(phx_apply(planner, slot_of(placed), &away, 1, NULL, 0) == PHX_STALE_PLAN);
+    CHECK(phx_apply(planner, slot_of(placed), &whole, 1, NULL, 0) == PHX_OK);
     CHECK_VALID(planner);
     phx_planner_free(planner);
     phx_tree_free(tree);
@@ -301,11 +322,12 @@ int main(void)
     test_union_beats_the_aligned_block();
     test_limits();
     test_host_loss_takes_the_spare();
+    test_apply_keeps_groups_together();
     test_health();
     test_adopt();
     test_batches();
     test_copies();
     test_options();
-    puts("test_planner: 11 passed, 0 failed");
+    puts("test_planner: 12 passed, 0 failed");
     return 0;
 }
