@@ -23,6 +23,11 @@ demo: $(VENV)/.demo
 	done
 	$(VENV)/bin/phalanx place examples/clusters/h100-64 examples/jobs.yaml \
 		--spares superpod:host:1 --fail host=h100-036
+	@echo "== exit status 1 below: a job or a repair is refused, and says why"
+	$(VENV)/bin/phalanx place examples/clusters/nvl72-pair.yaml examples/jobs-nvl72.yaml \
+		--fail host=gb200-a-03 || [ $$? = 1 ]
+	$(VENV)/bin/phalanx place examples/clusters/slurm-tree examples/jobs-slurm.yaml \
+		--fail host=dgx02 --drain host=dgx13 || [ $$? = 1 ]
 
 test: lint pytest
 	@echo "== C unit tests and the C example"
