@@ -95,8 +95,16 @@ def place(
 
 def run(arguments: list[str]) -> int:
     """Run a command line; its exit code."""
+    return exits.guarded(lambda: _run(arguments))
+
+
+def _run(arguments: list[str]) -> int:
     try:
-        app(arguments, prog_name="phalanx")
+        with exits.writing():
+            app(arguments, prog_name="phalanx")
     except SystemExit as end:
+        # Rich ends so where the reader of a help text has left.
+        if end.code == exits.REFUSED and "--help" in arguments:
+            return exits.DONE
         return end.code if isinstance(end.code, int) else exits.BROKEN
     return exits.DONE

@@ -14,6 +14,8 @@ from phalanx_core.errors import InvalidRequest
 from phalanx_core.placement import Gang, Spares
 from phalanx_core.topology import Topology
 
+COUNT_MAX = 1 << 20
+
 
 def gang_of(topology: Topology, job: str, spec: JobSpec) -> Gang:
     """Gang of a spec; ``job`` names file and job in messages.
@@ -107,6 +109,8 @@ def spares_of(topology: Topology, text: str | None) -> Spares | None:
             f"--spares {text!r}: must be PER:SIZE:COUNT, such as pod:host:1"
         )
     where = f"--spares {text!r}"
+    if len(count.lstrip("0")) > len(str(COUNT_MAX)) or int(count) > COUNT_MAX:
+        raise InvalidRequest(f"{where}: COUNT must be at most {COUNT_MAX}, got {count}")
     find_level(topology, where, per)
     find_level(topology, where, size)
     try:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from phalanx_core.errors import InvariantBroken, PhalanxError, SaveError
 
@@ -14,13 +15,56 @@ REFUSED = 1
 WRONG_INPUT = 2
 STATE_UNUSABLE = 3
 BROKEN = 70
+OUTPUT_UNWRITABLE = 74
 INTERRUPTED = 130
 
 HELP = (
     "Exit codes: 0 all placed and repaired; 1 something was refused, and why is "
     "printed; 2 wrong usage or input; 3 the state file cannot be used; "
-    "70 a fault of this program."
+    "70 a fault of this program; 74 the output cannot be written; 130 interrupted."
 )
+
+
+class OutputFault(Exception):
+    """Standard output takes no more, for a reason other than an absent reader."""
+
+
+@contextlib.contextmanager
+def writing() -> Iterator[None]:
+    """Turn what goes wrong while writing standard output into ``OutputFault``.
+
+    Raises
+    ------
+    OutputFault
+        With the reason of the system.
+    BrokenPipeError
+        If the reader has left.
+    """
+    try:
+        yield
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except (OSError, UnicodeEncodeError) as error:
+        reason = getattr(error, "strerror", None) or getattr(error, "reason", "")
+        raise OutputFault(str(reason).partition("\n")[0]) from None
+
+
+def escaped(text: str, kept: str = "") -> str:
+    r"""Text whose control characters are written as Python would, but for ``kept``.
+
+    Examples
+    --------
+    >>> escaped("a\x1b[31m")
+    'a\\x1b[31m'
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        sign if sign.isprintable() or sign in kept else ascii(sign)[1:-1]
+        for sign in text
+    )
 
 
 def guarded(command: Callable[[], int]) -> int:
@@ -43,9 +87,12 @@ def guarded(command: Callable[[], int]) -> int:
         _say(str(error))
         return WRONG_INPUT
     except BrokenPipeError:
-        # The reader of a pipe may leave early; Python would complain once more at exit.
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+        _silence()
         return DONE
+    except OutputFault as error:
+        _silence()
+        _say(f"standard output cannot be written: {error}")
+        return OUTPUT_UNWRITABLE
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception:
@@ -55,4 +102,14 @@ def guarded(command: Callable[[], int]) -> int:
 
 
 def _say(message: str) -> None:
-    print(f"phalanx: {message}", file=sys.stderr)
+    with contextlib.suppress(OSError):
+        print(f"phalanx: {escaped(message)}", file=sys.stderr)
+
+
+def _silence() -> None:
+    """Let Python flush to nowhere at exit: it would complain once more."""
+    # A stream without a descriptor belongs to somebody who embeds the program.
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -13,7 +14,7 @@ from phalanx_core.errors import InvalidRequest
 
 BYTES_MAX = 4 << 20
 DEPTH_MAX = 8
-LEAVES_MAX = 1 << 20
+NUMBER_MAX = (1 << 31) - 1
 AIMS = ("near", "fill")
 RULES = ("smallest", "fullest", "lowest")
 
@@ -92,10 +93,13 @@ def check_job(path: str, number: int, row: Any) -> JobSpec:
     if not isinstance(row, dict):
         raise InvalidRequest(f"{where}: must be a mapping, got {_kind(row)}")
     name = row.get("name")
-    if not isinstance(name, str) or not name or not name.isprintable():
+    if not isinstance(name, str):
         raise InvalidRequest(
             f"{where}: name: must be a text (quote a number), got {_kind(name)}"
         )
+    if not name or not name.isprintable():
+        rule = "must be printable" if name else "must not be empty"
+        raise InvalidRequest(f"{where}: name: {rule}, got {_kind(name)}")
     where = f"{path}: job {name!r}"
     for key in row:
         if key not in KEYS:
@@ -150,9 +154,9 @@ def _size(where: str, key: str, value: Any, least: int) -> int:
         raise InvalidRequest(
             f"{where}: {key}: must be a whole number, got {_kind(value)}"
         )
-    if not least <= value <= LEAVES_MAX:
+    if not least <= value <= NUMBER_MAX:
         raise InvalidRequest(
-            f"{where}: {key}: must be from {least} to {LEAVES_MAX}, got {value}"
+            f"{where}: {key}: must be from {least} to {NUMBER_MAX}, got {value}"
         )
     return value
 
@@ -182,13 +186,18 @@ def _kind(value: Any) -> str:
 
 
 def _text(path: str) -> str:
+    if not path:
+        raise InvalidRequest("'': the path of the jobs file must not be empty")
     try:
         if Path(path).is_dir():
             raise InvalidRequest(
                 f"{path}: the last argument is the jobs file, and this is a directory"
             )
-        with open(path, "rb") as stream:
-            raw = stream.read(BYTES_MAX + 1)
+        if path == "-":
+            raw = sys.stdin.buffer.read(BYTES_MAX + 1)
+        else:
+            with open(path, "rb") as stream:
+                raw = stream.read(BYTES_MAX + 1)
         if len(raw) > BYTES_MAX:
             raise InvalidRequest(f"{path}: a jobs file has at most {BYTES_MAX} bytes")
         return raw.decode("utf-8-sig")
@@ -203,12 +212,15 @@ def _load(path: str, text: str) -> Any:
     try:
         yaml: Any = importlib.import_module("yaml")
     except ImportError:
-        raise InvalidRequest(f"{path}: a jobs file needs the package pyyaml") from None
+        raise InvalidRequest(
+            f"{path}: a jobs file needs the package pyyaml: "
+            "pip install 'phalanx_core[cli]'"
+        ) from None
     try:
         _check_events(path, yaml, text)
         return yaml.safe_load(text)
     except yaml.YAMLError as error:
-        place = " ".join(str(error).split())
+        place = " ".join(str(error).replace('in "<unicode string>", ', "").split())
         raise InvalidRequest(f"{path}: not YAML: {place}") from None
     except (TypeError, ValueError, OverflowError) as error:
         if isinstance(error, InvalidRequest):

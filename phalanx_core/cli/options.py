@@ -19,7 +19,7 @@ Paths: TypeAlias = Annotated[
     list[str],
     typer.Argument(
         metavar="CLUSTER... JOBS",
-        help="Cluster files or directories, then the YAML file of jobs.",
+        help='Cluster files or directories, then the YAML file of jobs; "-" is stdin.',
     ),
 ]
 GpusPerHost: TypeAlias = Annotated[

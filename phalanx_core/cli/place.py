@@ -49,6 +49,12 @@ def run_place(wanted: Wanted) -> int:
             f"got only {wanted.paths[0]!r}"
         )
     *clusters, jobs_path = wanted.paths
+    if jobs_path == "-" and "-" in clusters:
+        raise InvalidRequest(
+            "-: standard input is either a cluster file or the jobs file, not both"
+        )
+    if wanted.state in ("", "-"):
+        raise InvalidRequest(f"--state {wanted.state!r}: must name a file")
     jobs = read_jobs(jobs_path)
     topology = Topology.read(clusters, wanted.gpus_per_host, wanted.label_keys)
     fleet = _fleet(topology, wanted)

@@ -17,6 +17,7 @@ from phalanx_core.errors import InvalidRequest, SaveError
 
 VERSION = 1
 BYTES_MAX = 1 << 30
+_HEAD = b'{\n "phalanx_state": '
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,8 @@ def read_state(path: str) -> State | None:
     try:
         whole = json.loads(raw.decode("utf-8")) if len(raw) <= BYTES_MAX else None
     except (ValueError, RecursionError):
+        if raw.startswith(_HEAD):
+            raise SaveError(f"{path}: is damaged: cut short or changed") from None
         whole = None
     if not isinstance(whole, dict) or "phalanx_state" not in whole:
         raise SaveError(f"{path}: is not a state file of phalanx")

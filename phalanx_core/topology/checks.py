@@ -10,12 +10,12 @@ import numpy as np
 
 from phalanx_core.errors import TopologyError
 from phalanx_core.topology.grouping import IntArray
-from phalanx_core.topology.spec import LEAVES_MAX
+from phalanx_core.topology.spec import LEAVES_MAX, LEVELS_MAX
 
 
 def checked_levels(levels: Sequence[str], leaf: str) -> tuple[str, ...]:
     """All level names, the leaf's first; distinct non-empty texts, at least two."""
-    if isinstance(levels, str) or len(levels) == 0:
+    if isinstance(levels, str) or not hasattr(levels, "__len__") or not len(levels):
         raise TopologyError("levels must be a sequence of at least one level name")
     names = (leaf, *levels)
     for name in names:
@@ -23,6 +23,10 @@ def checked_levels(levels: Sequence[str], leaf: str) -> tuple[str, ...]:
             raise TopologyError(f"level {name!r}: a level name must be a text")
         if names.count(name) > 1:
             raise TopologyError(f"level {name!r}: occurs twice")
+    if len(names) > LEVELS_MAX:
+        raise TopologyError(
+            f"levels: {len(names)}, leaf included, are more than {LEVELS_MAX}"
+        )
     return names
 
 
@@ -37,8 +41,12 @@ def checked_labels(
             wrong = absent or [name for name in labels if name not in levels]
             raise TopologyError(f"labels: level {wrong[0]!r} is not in both")
         rows = [labels[name] for name in levels]
-    else:
+    elif hasattr(labels, "__iter__"):
         rows = list(labels)
+    else:
+        raise TopologyError(
+            f"labels: one sequence a level is needed, got {type(labels).__name__}"
+        )
     if len(rows) != len(levels):
         raise TopologyError(
             f"labels: one sequence a level is needed, "
@@ -53,7 +61,7 @@ def checked_labels(
     if len(made[0]) == 0:
         raise TopologyError("labels: an empty cluster has no topology")
     if len(made[0]) > LEAVES_MAX:
-        raise TopologyError(f"labels: more than {LEAVES_MAX} leaves")
+        raise TopologyError(f"labels: {len(made[0])} leaves are more than {LEAVES_MAX}")
     return made
 
 

@@ -207,7 +207,7 @@ class Forest:
         InvalidRequest
             If no leaf has the name.
         """
-        found = self._leaf_by_name.get(name)
+        found = self._leaf_by_name.get(name) if isinstance(name, str) else None
         if found is None:
             raise InvalidRequest(f"leaf {name!r} does not exist")
         return found

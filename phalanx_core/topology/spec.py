@@ -10,7 +10,9 @@ from phalanx_core.errors import TopologyError
 if TYPE_CHECKING:
     from phalanx_core.topology.forest import Forest
 
-LEAVES_MAX = 1 << 24
+# The bounds of the core, which counts the leaf's level.
+LEAVES_MAX = 1 << 20
+LEVELS_MAX = 17
 ROOT = "cluster"
 _TOKEN = re.compile(r"([A-Za-z][\w.-]*):([0-9]+)")
 
@@ -32,7 +34,8 @@ def parse_spec(text: str) -> list[tuple[str, int]]:
     ------
     TopologyError
         If a word is malformed, a level recurs, a fanout is zero, no level stands
-        above the leaf, or there are more than ``LEAVES_MAX`` leaves.
+        above the leaf, or there are more than ``LEAVES_MAX`` leaves or
+        ``LEVELS_MAX`` levels.
 
     Examples
     --------
@@ -62,6 +65,11 @@ def parse_spec(text: str) -> list[tuple[str, int]]:
             raise TopologyError(f"spec {text!r}: level {name!r} occurs twice")
     if len(made) < 2:
         raise TopologyError(f"spec {text!r}: a level above the leaf is needed")
+    if len(made) > LEVELS_MAX:
+        raise TopologyError(
+            f"spec {text!r}: {len(made)} levels, {ROOT} and leaf included, are more "
+            f"than {LEVELS_MAX}"
+        )
     if leaf_count > LEAVES_MAX:
         raise TopologyError(
             f"spec {text!r}: {leaf_count} leaves are more than {LEAVES_MAX}"

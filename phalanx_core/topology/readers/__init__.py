@@ -10,6 +10,7 @@ import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
+from typing import Any
 
 from phalanx_core.errors import InvalidRequest, TopologyError
 from phalanx_core.topology.readers import (
@@ -36,7 +37,7 @@ def read_topology(
 ) -> Topology:
     """Compile files of any known format to one topology; see ``Topology.read``."""
     options = Options(_count(gpus_per_host), _keys(label_keys))
-    given = [paths] if isinstance(paths, (str, PathLike)) else list(paths)
+    given = _paths(paths)
     with _collector_paused():
         return _compile(given, options)
 
@@ -83,6 +84,21 @@ def _leave_out(document: Document, inventory: Inventory) -> None:
         f"{document.where}: format not known: neither a Kubernetes object with a kind "
         "nor a Slurm configuration"
     )
+
+
+def _paths(paths: Any) -> list[str | PathLike[str]]:
+    rows = [paths] if isinstance(paths, (str, PathLike)) else paths
+    if not hasattr(rows, "__iter__"):
+        raise InvalidRequest(f"paths must be a path or a list of paths, got {paths!r}")
+    given = list(rows)
+    for path in given:
+        if not isinstance(path, (str, PathLike)):
+            raise InvalidRequest(f"paths: {path!r}: must be a text or a path")
+        if not str(path):
+            raise InvalidRequest("paths: '': must not be empty")
+    if given.count("-") > 1:
+        raise InvalidRequest("paths: '-': standard input can be read only once")
+    return given
 
 
 def _count(gpus_per_host: int | None) -> int | None:

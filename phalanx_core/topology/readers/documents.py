@@ -43,7 +43,9 @@ class Document:
         body = self.body if isinstance(self.body, dict) else {}
         metadata = body.get("metadata")
         name = metadata.get("name") if isinstance(metadata, dict) else None
-        return name if isinstance(name, str) and name else f"document {self.number}"
+        if not isinstance(name, str) or not name:
+            return f"document {self.number}"
+        return name if name.isprintable() else ascii(name)
 
     @property
     def where(self) -> str:
@@ -178,7 +180,9 @@ def _yaml(path: str, text: str) -> Iterator[Any]:
     try:
         yaml: Any = importlib.import_module("yaml")
     except ImportError:
-        raise TopologyError(f"{path}: reading YAML needs the package pyyaml") from None
+        rule = "reading YAML needs the package pyyaml"
+        install = "pip install 'phalanx_core[readers]'"
+        raise TopologyError(f"{path}: {rule}: {install}") from None
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         _check_events(path, yaml, text, loader)

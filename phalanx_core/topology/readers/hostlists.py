@@ -38,7 +38,8 @@ def expand(text: str, where: str) -> list[str]:
         nodeset: Any = importlib.import_module("ClusterShell.NodeSet")
     except ImportError:
         rule = "host lists need the package ClusterShell"
-        raise TopologyError(f"{where}: {rule}") from None
+        install = "pip install 'phalanx_core[readers]'"
+        raise TopologyError(f"{where}: {rule}: {install}") from None
     try:
         made = nodeset.NodeSet(text, resolver=nodeset.RESOLVER_NOGROUP)
         return sorted(map(str, made), key=natural)

@@ -119,6 +119,8 @@ class Inventory:
             self.leave_out("host", "it has no GPU", name)
         if not hosts:
             raise TopologyError(f"{', '.join(files)}: {self._no_gpu()}")
+        for host in hosts:
+            _check_printable(host)
         topology = self._topology(hosts)
         return replace(
             topology, report=self._report(topology, hosts, len(files), documents)
@@ -187,3 +189,13 @@ class Inventory:
             )
             for (what, why), names in sorted(self._left_out.items())
         ]
+
+
+def _check_printable(host: Host) -> None:
+    """Refuse names that would steer a terminal."""
+    words = [host.name, *host.domains, *host.domains.values()]
+    for gpu in host.gpus:
+        words += (gpu.name, gpu.type)
+    if not "".join(words).isprintable():
+        wrong = next(word for word in words if not word.isprintable())
+        raise TopologyError(f"host {host.name!r}: name {wrong!r} must be printable")

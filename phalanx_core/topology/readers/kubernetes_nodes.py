@@ -134,6 +134,8 @@ def _name(document: Document) -> str:
     name = metadata.get("name")
     if not isinstance(name, str) or not name:
         raise document.refuse("metadata.name", f"must be a text, got {name!r}")
+    if not name.isprintable():
+        raise document.refuse("metadata.name", f"must be printable, got {name!r}")
     return name
 
 
@@ -143,6 +145,9 @@ def _labels(document: Document) -> dict[str, str]:
         if not isinstance(key, str) or not isinstance(value, str):
             rule = f"must be a text, got {value!r}"
             raise document.refuse(f"metadata.labels[{key}]", rule)
+        if not (key.isprintable() and value.isprintable()):
+            rule = f"key and value must be printable, got {value!r}"
+            raise document.refuse(f"metadata.labels[{key!r}]", rule)
     return labels
 
 

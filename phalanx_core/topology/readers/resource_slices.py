@@ -136,6 +136,9 @@ def _devices(
         path = f"spec.devices[{index}]"
         if not isinstance(device, dict) or not isinstance(device.get("name"), str):
             raise document.refuse(path, "must be a mapping with a name")
+        if not device["name"].isprintable():
+            rule = f"must be printable, got {device['name']!r}"
+            raise document.refuse(f"{path}.name", rule)
         owner = device if "perDeviceNodeSelection" in places else spec
         gpu = _gpu(document, path, device, inventory)
         if gpu is None:
@@ -145,8 +148,10 @@ def _devices(
             why = "it belongs to no single host"
             inventory.leave_out("GPU", why, f"{document.object_name}/{gpu[0]}")
             continue
-        if not isinstance(host, str) or not host:
-            raise document.refuse("spec.nodeName", f"must be a text, got {host!r}")
+        if not isinstance(host, str) or not host or not host.isprintable():
+            kind = "printable" if isinstance(host, str) and host else "a text"
+            rule = f"must be {kind}, got {host!r}"
+            raise document.refuse("spec.nodeName", rule)
         rows = found.get(host)
         if rows is None:
             rows = found[host] = []

@@ -83,11 +83,11 @@ BAD = [
     ),
     (
         "- {name: a, ranks: 0}",
-        "jobs.yaml: job 'a': ranks: must be from 1 to 1048576, got 0",
+        "jobs.yaml: job 'a': ranks: must be from 1 to 2147483647, got 0",
     ),
     (
         "- {name: a, ranks: -8}",
-        "jobs.yaml: job 'a': ranks: must be from 1 to 1048576, got -8",
+        "jobs.yaml: job 'a': ranks: must be from 1 to 2147483647, got -8",
     ),
     (
         "- {name: a, ranks: '8'}",
@@ -108,7 +108,7 @@ BAD = [
     ),
     (
         "- {name: a, ranks: 12, group: 0}",
-        "jobs.yaml: job 'a': group: must be from 1 to 1048576, got 0",
+        "jobs.yaml: job 'a': group: must be from 1 to 2147483647, got 0",
     ),
     (
         "- {name: a, ranks: 1, within: [pod]}",
@@ -130,7 +130,7 @@ BAD = [
     ),
     (
         "- {name: a, ranks: 1, limits: {pod: {p: -1}}}",
-        "jobs.yaml: job 'a': limits.pod.p: must be from 0 to 1048576, got -1",
+        "jobs.yaml: job 'a': limits.pod.p: must be from 0 to 2147483647, got -1",
     ),
     (
         "- {name: a, ranks: 1}\n- {name: a, ranks: 2}",

@@ -45,6 +45,17 @@ def test_foreign_files_are_refused(tmp_path: Path, text: str) -> None:
         read_state(str(path))
 
 
+@pytest.mark.parametrize("change", ["cut", "flip"])
+def test_a_damaged_file_is_named_as_that(tmp_path: Path, change: str) -> None:
+    """One that was a state file once is not called foreign."""
+    path = tmp_path / "state.json"
+    write_state(str(path), STATE)
+    raw = path.read_bytes()
+    path.write_bytes(raw[:-20] if change == "cut" else raw[:-3] + b"\xff\n}")
+    with pytest.raises(SaveError, match=r"state\.json: is damaged: cut short or"):
+        read_state(str(path))
+
+
 def test_other_versions_are_refused(tmp_path: Path) -> None:
     """Both versions are named."""
     path = tmp_path / "state.json"

@@ -218,3 +218,37 @@ def test_import_loads_no_parser() -> None:
         check=True,
     )
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("paths", "words"),
+    [
+        (None, "paths must be a path or a list of paths, got None"),
+        (5, "paths must be a path or a list of paths, got 5"),
+        ([None], "paths: None: must be a text or a path"),
+        (b"x", "paths"),
+        ("", "paths: '': must not be empty"),
+        (["a", ""], "paths: '': must not be empty"),
+    ],
+)
+def test_what_is_no_path_is_refused(paths: Any, words: str) -> None:
+    """An unset variable does not mean the current directory."""
+    with pytest.raises(InvalidRequest, match=words):
+        Topology.read(paths)
+
+
+BELL = "a\x1b[31m"
+
+
+@pytest.mark.parametrize(
+    ("thing", "words"),
+    [
+        (node(BELL, 2), r"Node 'a\\x1b\[31m': metadata.name: must be printable"),
+        (node("n", 2, block="b\n"), "key and value must be printable, got 'b"),
+        (slice_(BELL, [gpu(0)]), "spec.nodeName: must be printable, got"),
+    ],
+)
+def test_names_are_printable(tmp_path: Path, thing: dict[str, Any], words: str) -> None:
+    """A name that would steer a terminal is refused by file, object and field."""
+    with pytest.raises(TopologyError, match=words):
+        Topology.read(write(tmp_path / "1.json", thing))

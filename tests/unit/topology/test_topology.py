@@ -8,8 +8,9 @@ import pickle
 import numpy as np
 import pytest
 
+from phalanx_core import native
 from phalanx_core.errors import InvalidRequest, TopologyError
-from phalanx_core.topology import Topology, build_tree
+from phalanx_core.topology import Topology, build_tree, spec
 
 NVL72 = "rack:2 tray:18 gpu:4"
 
@@ -225,6 +226,7 @@ def test_memory_is_linear() -> None:
         (lambda t: t.level_index(-1), "level -1 does not exist"),
         (lambda t: t.level_index(True), "level True does not exist"),
         (lambda t: t.leaf("nobody"), "leaf 'nobody' does not exist"),
+        (lambda t: t.leaf([]), r"leaf \[\] does not exist"),
         (lambda t: t.distance(0, 144), "gpu 144 does not exist: ids are 0 to 143"),
         (lambda t: t.distance(-1, 0), "gpu -1 does not exist"),
         (lambda t: t.leaves("rack", 2), "rack 2 does not exist: ids are 0 to 1"),
@@ -247,7 +249,12 @@ def test_bad_queries(call: object, words: str) -> None:
         ("host:2 gpu:0", "fanout must be at least 1"),
         ("host:-2 gpu:8", "must be level:fanout"),
         ("host:2 host:8", "level 'host' occurs twice"),
-        ("pod:99999 host:99999 gpu:8", "leaves are more than 16777216"),
+        ("pod:99999 host:99999 gpu:8", "leaves are more than 1048576"),
+        ("host:131073 gpu:8", "1048584 leaves are more than 1048576"),
+        (
+            " ".join(f"level-{n}:1" for n in range(16)) + " gpu:2",
+            "18 levels, cluster and leaf included, are more than 17",
+        ),
         ("host:9999999999 gpu:8", "must be level:fanout"),
         ("cluster:4", "a level above the leaf is needed"),
         (7, "spec must be a text"),
@@ -269,6 +276,9 @@ H = [["a", "b"]]
         ("host", H, {}, "must be a sequence"),
         (["host", "host"], [*H, *H], {}, "level 'host': occurs twice"),
         (["gpu"], H, {}, "level 'gpu': occurs twice"),
+        (["host"], None, {}, "labels: one sequence a level is needed, got NoneType"),
+        (None, H, {}, "levels must be a sequence of at least one level name"),
+        (list("abcdefghijklmnopq"), H, {}, "levels: 18, leaf included, are more than"),
         ([""], H, {}, "must be a text"),
         (["host"], [[]], {}, "an empty cluster"),
         (["host"], [*H, *H], {}, "got 2 for 1 levels"),
@@ -294,3 +304,8 @@ def test_bad_labels(levels: object, labels: object, more: dict, words: str) -> N
     """A description that breaks a rule is one TopologyError that says which."""
     with pytest.raises(TopologyError, match=words):
         Topology.from_labels(levels, labels, **more)  # type: ignore[arg-type]
+
+
+def test_bounds_are_those_of_the_core() -> None:
+    """What compiles can be planned on."""
+    assert (spec.LEAVES_MAX, spec.LEVELS_MAX) == (native.LEAVES_MAX, native.LEVELS_MAX)
