@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from phalanx_core import native
 from phalanx_core.errors import InvalidRequest
 from phalanx_core.native import NONE
 from phalanx_core.placement.gang import AIMS, RULES, Gang
+from phalanx_core.placement.keys import shown
 from phalanx_core.placement.limits import IntArray, VertexLimits
 from phalanx_core.placement.spares import Spares
 from phalanx_core.topology import Topology, build_tree
@@ -169,10 +170,7 @@ class Frame:
             return ids.astype(np.uint32)
         if int(ids.min()) < 0 or int(ids.max()) >= self.topology.leaf_count:
             bad = (ids < 0) | (ids >= self.topology.leaf_count)
-            raise InvalidRequest(
-                f"{subject}: leaf {int(ids[bad][0])} does not exist; ids are 0 to "
-                f"{self.topology.leaf_count - 1}"
-            )
+            self._no_leaf(int(ids[bad][0]), subject)
         if len(set(ids.tolist())) != ids.size:
             _, firsts = np.unique(ids, return_index=True)
             again = np.delete(ids, firsts)[0]
@@ -192,6 +190,8 @@ class Frame:
         if isinstance(leaves, np.ndarray) and leaves.dtype.kind in "iu":
             if leaves.ndim > 1:
                 raise InvalidRequest(f"{subject}: leaves of shape {leaves.shape}")
+            if leaves.dtype.kind == "u" and int(leaves.max(initial=0)) >= 2**63:
+                self._no_leaf(int(leaves.max()), subject)
             return np.atleast_1d(leaves).astype(np.int64)
         if isinstance(leaves, (str, int, np.integer)):
             leaves = (leaves,)
@@ -206,11 +206,21 @@ class Frame:
 
     def _id(self, leaf: object, subject: str) -> int:
         if isinstance(leaf, str):
-            return self.topology.leaf(leaf)
+            try:
+                return self.topology.leaf(leaf)
+            except InvalidRequest as error:
+                raise InvalidRequest(f"{subject}: {error}") from None
         if isinstance(leaf, (int, np.integer)) and not isinstance(leaf, bool):
-            # An id that no int64 holds is out of range as well.
-            return int(leaf) if abs(int(leaf)) < 2**62 else -1
+            if abs(int(leaf)) >= 2**62:
+                self._no_leaf(int(leaf), subject)
+            return int(leaf)
         raise InvalidRequest(f"{subject}: leaf {leaf!r}: an id or a name")
+
+    def _no_leaf(self, leaf: int, subject: str) -> NoReturn:
+        raise InvalidRequest(
+            f"{subject}: leaf {shown(leaf)} does not exist; ids are 0 to "
+            f"{self.topology.leaf_count - 1}"
+        )
 
     def leaf_ids(self, positions: NDArray[Any]) -> IntArray:
         """Leaf ids at positions: int32."""

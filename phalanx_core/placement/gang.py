@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from phalanx_core.errors import InvalidRequest
+from phalanx_core.placement.keys import shown
 from phalanx_core.placement.limits import IntArray, Limits, copied
 
 AIMS = ("near", "fill")
@@ -33,7 +34,8 @@ class Gang:
     Parameters
     ----------
     ranks
-        Leaves wanted, at least 1. A number that can never fit is refused by a Misfit.
+        Leaves wanted, 1 to 2**31 - 1. A number that can never fit is refused by a
+        Misfit.
     group
         Every so many consecutive ranks share one domain of ``group_level`` (a
         tensor-parallel group); divides ``ranks``.
@@ -174,9 +176,9 @@ def _size(name: str, value: Any) -> int:
     except TypeError:
         size = -1
     if size < 0 or isinstance(value, (bool, np.bool_)):
-        raise InvalidRequest(f"{name} {value!r}: a whole number of at least 1")
+        raise InvalidRequest(f"{name} {shown(value)}: a whole number of at least 1")
     if not 1 <= size <= RANKS_MAX:
-        raise InvalidRequest(f"{name} {value!r}: between 1 and {RANKS_MAX}")
+        raise InvalidRequest(f"{name} {shown(value)}: between 1 and {RANKS_MAX}")
     return size
 
 
@@ -188,7 +190,7 @@ def _level(name: str, value: Any) -> str | int | None:
     except TypeError:
         level = -1
     if level < 0 or isinstance(value, bool):
-        raise InvalidRequest(f"{name} {value!r}: a level's name or index")
+        raise InvalidRequest(f"{name} {shown(value)}: a level's name or index")
     return level
 
 

@@ -80,7 +80,10 @@ class VertexLimits:
         self.pointer: Any = ffi.new("int32_t *[]", len(frame.topology.levels))
         self._rows = []
         for level, row in limits.items():
-            index = frame.topology.level_index(level)
+            try:
+                index = frame.topology.level_index(level)
+            except InvalidRequest as error:
+                raise InvalidRequest(f"limits[{level!r}]: {error}") from None
             count = frame.topology.domain_count(index)
             if row.size != count:
                 raise InvalidRequest(
@@ -96,3 +99,17 @@ class VertexLimits:
             kept = ffi.from_buffer("int32_t[]", by_vertex)
             self.pointer[index] = kept
             self._rows.append(kept)
+
+
+def limited_levels(frame: Frame, pointer: Any) -> tuple[str, ...]:
+    """Names of the levels that limits are given for, by :attr:`VertexLimits.pointer`.
+
+    Parameters
+    ----------
+    pointer
+        NULL where there are no limits.
+    """
+    if pointer == ffi.NULL:
+        return ()
+    levels = frame.topology.levels
+    return tuple(name for at, name in enumerate(levels) if pointer[at] != ffi.NULL)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from phalanx_core.native import NONE, RECORD
+from phalanx_core.placement.rooms import rooms
 
 if TYPE_CHECKING:
     from phalanx_core.placement.frame import Frame
@@ -106,7 +107,15 @@ class Misfit:
     (False, 'TOO_LARGE')
     """
 
-    __slots__ = ("_frame", "_reason", "_records", "code", "gang", "proven")
+    __slots__ = (
+        "_frame",
+        "_limited",
+        "_reason",
+        "_records",
+        "code",
+        "gang",
+        "proven",
+    )
 
     def __init__(
         self,
@@ -117,6 +126,7 @@ class Misfit:
         *,
         reason: str | None = None,
         proven: bool = True,
+        limited: tuple[str, ...] = (),
     ) -> None:
         self.code = code
         self.gang = gang
@@ -124,6 +134,7 @@ class Misfit:
         self._frame = frame
         self._records = records
         self._reason = reason
+        self._limited = limited
 
     def __bool__(self) -> Literal[False]:
         return False
@@ -142,7 +153,9 @@ class Misfit:
     def reason(self) -> str:
         """One sentence: what was sought, the best there is, and what is in its way."""
         if self._reason is None:
-            self._reason = _sentence(self.code, self.gang, self._frame, self.records)
+            self._reason = _sentence(
+                self.code, self.gang, self._frame, self.records, self._limited
+            )
         return self._reason
 
     def to_dict(self) -> dict[str, Any]:
@@ -162,51 +175,95 @@ class Misfit:
 
 
 def _sentence(
-    code: MisfitCode, gang: Gang, frame: Frame, records: tuple[LevelRecord, ...]
+    code: MisfitCode,
+    gang: Gang,
+    frame: Frame,
+    records: tuple[LevelRecord, ...],
+    limited: tuple[str, ...],
 ) -> str:
+    if code is MisfitCode.TOO_LARGE or not records:
+        return _too_large(gang, frame)
     unit = frame.topology.levels[0]
-    wanted = plural(gang.ranks, unit)
-    groups = _groups(gang, frame)
-    if not records:
-        level = gang.within if gang.within is not None else -1
-        name = level if isinstance(level, str) else frame.topology.levels[level]
-        return f"no {name} could ever hold {wanted}{groups}"
     top = records[-1]
-    best = top.best or "none"
-    if code is MisfitCode.TOO_LARGE:
-        return (
-            f"no {top.level} could ever hold {wanted}{groups}: best {best} has "
-            f"{top.leaves}"
-        )
+    wanted = f"{plural(gang.ranks, unit)}{_groups(gang, frame)}"
+    best = f"best {top.best or f'tree without a {top.level}'}"
     if code is MisfitCode.LIMITED:
-        return (
-            f"limits leave no {top.level} with room for {wanted}{groups}: best {best} "
-            f"may take {top.ranks} of its {top.available} available; without limits "
-            "it fits"
-        )
+        return _limited(gang, frame, top, limited, f"room for {wanted}: {best}")
     losses = top.losses()
     losses = f"; {losses}" if losses else ""
-    if code is MisfitCode.GROUPS:
+    # Leaves outside every domain of the groups are available, and none of theirs.
+    outside = gang.ranks <= top.available and top.ranks < gang.ranks
+    if code is MisfitCode.GROUPS or (
+        code is MisfitCode.CAPACITY and gang.group > 1 and outside
+    ):
         return (
-            f"no {top.level} has {wanted}{groups}: best {best} has whole groups for "
+            f"no {top.level} has {wanted}: {best} has whole groups for "
             f"{top.ranks} of its {top.available} available{losses}"
         )
-    if code is MisfitCode.ALIGNMENT:
+    rounded = frame.alignment == "buddy" and top.available >= gang.ranks
+    if code is MisfitCode.ALIGNMENT or rounded:
         # Buddy blocks are rounded up, so this is what was really sought.
         held = 1 << (gang.ranks - 1).bit_length()
-        wanted = f"an aligned block of {plural(held, unit)}"
+        wanted = f"an aligned block of {plural(held, unit)}{_groups(gang, frame)}"
     else:
-        wanted = f"{gang.ranks} available {plural(gang.ranks, unit).split()[1]}"
+        wanted = wanted.replace(" ", " available ", 1)
+    return f"no {top.level} has {wanted}: {best} has {top.available}{losses}"
+
+
+def _too_large(gang: Gang, frame: Frame) -> str:
+    """What the empty cluster lacks, whoever holds its leaves now."""
+    levels, real = frame.topology.levels, frame.tree.real
+    group_level, within, _ = frame.levels(gang)
+    level = len(levels) - 1 if within is None else within
+    told = (
+        f"no {levels[level]} could ever hold {plural(gang.ranks, levels[0])}"
+        f"{_groups(gang, frame)}"
+    )
+    for asked in (within, group_level if gang.group > 1 else None):
+        if asked is not None and not (real[asked] >= 0).any():
+            return f"{told}: no {levels[0]} has a {levels[asked]}"
+    usable = np.ones(frame.leaf_count, np.int64)
+    if gang.group > 1:
+        sizes = np.where(real[group_level] < 0, 0, rooms(frame, group_level, usable))
+        best = int(sizes.argmax())
+        if sizes[best] < gang.group:
+            return (
+                f"{told}: no {levels[group_level]} holds a group of {gang.group}, "
+                f"best {frame.vertex_name(group_level, best)} has {sizes[best]}"
+            )
+    ranks = rooms(frame, level, usable, gang.group, group_level)
+    if within is not None:
+        ranks[real[level] < 0] = -1
+    best = int(ranks.argmax())
+    name = frame.vertex_name(level, best) or f"tree without a {levels[level]}"
+    leaves = int(rooms(frame, level, usable)[best])
+    part = f"whole groups for {ranks[best]} of its " if gang.group > 1 else ""
+    return f"{told}: best {name} has {part}{leaves}"
+
+
+def _limited(
+    gang: Gang, frame: Frame, top: LevelRecord, limited: tuple[str, ...], what: str
+) -> str:
+    if top.ranks < gang.ranks:
+        return (
+            f"limits leave no {top.level} with {what} may take {top.ranks} of its "
+            f"{top.available} available; without limits it fits"
+        )
+    # The counts of a level know the limits below it alone.
+    levels = frame.topology.levels
+    above = levels[levels.index(top.level) + 1 :]
+    named = [level for level in above if level in limited or len(above) == 1]
+    where = f"of {' and '.join(named)}" if named else f"above {top.level}"
     return (
-        f"no {top.level} has {wanted}{groups}: best {best} has {top.available}{losses}"
+        f"limits {where} leave no {top.level} with {what} has {top.available} "
+        f"available; without limits it fits"
     )
 
 
 def _groups(gang: Gang, frame: Frame) -> str:
     if gang.group == 1:
         return ""
-    level = gang.group_level if gang.group_level is not None else frame.group_level
-    name = frame.topology.levels[frame.topology.level_index(level)]
+    name = frame.topology.levels[frame.levels(gang)[0]]
     return f" in groups of {gang.group} per {name}"
 
 

@@ -200,7 +200,7 @@ CALLS: dict[str, tuple[Call, type[Exception], str]] = {
     "huge leaf": (
         lambda p: p.suspect([10**30]),
         InvalidRequest,
-        "suspect: leaf -1 does not exist",
+        f"suspect: leaf {10**30} does not exist; ids are 0 to 15",
     ),
     "leaf twice": (
         lambda p: p.cordon([8, 9, 8]),
