@@ -11,7 +11,7 @@ from phalanx_core.errors import InvalidRequest, OwnershipError
 from phalanx_core.native import MISFIT, ffi, lib
 from phalanx_core.placement.gang import Gang
 from phalanx_core.placement.keys import Handle, Job
-from phalanx_core.placement.limits import Limits, copied
+from phalanx_core.placement.limits import Limits, copied, limited_levels
 from phalanx_core.placement.misfit import Misfit, MisfitCode
 from phalanx_core.placement.repair import (
     CHAIN_MAX,
@@ -231,7 +231,9 @@ class Repairs(State):
         if runs or unresolved.size:
             repair._rest = Rest(runs, unresolved)
             if unresolved.size:
-                repair._rest.reason = self._shortfall(core, job, before, unresolved)
+                repair._rest.reason = self._shortfall(
+                    core, job, before, unresolved, None
+                )
         if flags & APPLY and core is self._core:
             self._note_repair(repair, before)
         return repair
@@ -279,15 +281,22 @@ class Repairs(State):
             gang,
             self._frame,
             records,
-            reason=self._shortfall(core, job, before, lost),
+            reason=self._shortfall(core, job, before, lost, limits),
             proven=proven,
         )
 
     def _shortfall(
-        self, core: Any, job: Job | Handle, before: Placement, lost: NDArray[Any]
+        self,
+        core: Any,
+        job: Job | Handle,
+        before: Placement,
+        lost: NDArray[Any],
+        limits: Any,
     ) -> str:
+        """A sentence; limits None where other moves may be what is in the way."""
         positions = before._positions()
-        told = shortfall(self._frame, core, before.gang, positions, lost)
+        limited = None if limits is None else limited_levels(self._frame, limits)
+        told = shortfall(self._frame, core, before.gang, positions, lost, limited)
         return f"job {job!r}: {told}"
 
 

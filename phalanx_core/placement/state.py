@@ -17,6 +17,7 @@ from phalanx_core.errors import (
 from phalanx_core.native import NONE, ffi, lib
 from phalanx_core.placement.gang import Gang
 from phalanx_core.placement.keys import Handle, Job, checked_job
+from phalanx_core.placement.limits import limited_levels
 from phalanx_core.placement.misfit import Misfit, MisfitCode
 from phalanx_core.placement.repair import Repair, core_moves, expanded
 from phalanx_core.placement.results import (
@@ -211,7 +212,8 @@ class State:
 
     def _refuse(self, gang: Gang, request: Any, limits: Any) -> Misfit:
         code, records = native.explain(self._core, request, limits)
-        return Misfit(MisfitCode(code), gang, self._frame, records)
+        limited = limited_levels(self._frame, limits)
+        return Misfit(MisfitCode(code), gang, self._frame, records, limited=limited)
 
     def _copy_to(self, other: State) -> None:
         """Fill a new state with copies of this one's tables and core."""
