@@ -119,16 +119,17 @@ static inline uint32_t phx_bits_next_clear(const uint64_t *words, uint32_t first
     return end;
 }
 
+/* Set bits in a run; words that are zero, most of them in a sparse bitmap, cost one comparison. */
 static inline uint32_t phx_bits_count(const uint64_t *words, uint32_t first, uint32_t count)
 {
+    const uint32_t end = first + count;
     uint32_t sum = 0;
-    uint32_t at = first;
-    uint32_t left = count;
-    while (left > 0) {
-        const uint32_t here = left < 64 ? left : 64;
-        sum += phx_popcount(phx_bits_get(words, at, here));
+    for (uint32_t at = first; at < end;) {
+        const uint32_t shift = at & 63;
+        const uint32_t here = end - at < 64 - shift ? end - at : 64 - shift;
+        const uint64_t word = words[at >> 6];
+        sum += word == 0 ? 0 : phx_popcount(word >> shift & phx_low(here));
         at += here;
-        left -= here;
     }
     return sum;
 }

@@ -126,16 +126,19 @@ static int groups_are_hosts(const phx_planner *planner, const phx_search *search
 static uint32_t fill_whole_hosts(phx_planner *planner, const phx_search *search, uint32_t first,
                                  uint32_t count)
 {
-    const uint64_t *whole = planner->space.whole[1];
-    const uint32_t end = first + count;
+    const int every = planner->tree->level[1].leaves != 0 && !search->limit_on[1];
     uint32_t sum = 0;
     memset(planner->cap_host + first, 0, count);
-    for (uint32_t host = phx_bits_next(whole, first, end); host < end;
-         host = phx_bits_next(whole, host + 1, end)) {
-        if (phx_child_count(planner->tree, 1, host) == search->group &&
-            phx_limit_of(search, 1, host) >= search->group) {
-            planner->cap_host[host] = (uint8_t)search->group;
-            sum += search->group;
+    for (uint32_t at = 0; at < count; at += 64) {
+        const uint32_t here = count - at < 64 ? count - at : 64;
+        uint64_t whole = phx_bits_get(planner->space.whole[1], first + at, here);
+        for (; whole != 0; whole &= whole - 1) {
+            const uint32_t host = first + at + phx_ctz(whole);
+            if (every || (phx_child_count(planner->tree, 1, host) == search->group &&
+                          phx_limit_of(search, 1, host) >= search->group)) {
+                planner->cap_host[host] = (uint8_t)search->group;
+                sum += search->group;
+            }
         }
     }
     return sum;

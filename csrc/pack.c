@@ -291,20 +291,46 @@ phx_status phx_search_run(phx_planner *planner, phx_search *search)
     return PHX_MISFIT;
 }
 
+/* Whether every available leaf counts: then a capacity is a count that is kept anyway. */
+static int every_leaf_counts(const phx_planner *planner, const phx_search *search)
+{
+    const phx_level *levels = planner->tree->level;
+    const int groups =
+        search->group == 1 || (search->loose && levels[search->group_level].phantoms == 0);
+    return groups && !search->limited && !(search->bounded && levels[search->within].phantoms != 0);
+}
+
+/* Ranks one vertex could hold; hosts are filled by the caller where there are levels above them. */
+static uint32_t ranks_in(phx_planner *planner, const phx_search *search, uint32_t level,
+                         uint32_t vertex)
+{
+    if (level > 1 && every_leaf_counts(planner, search)) {
+        return phx_space_count(&planner->space, level, vertex);
+    }
+    if (level > 1 || planner->tree->depth == 1) {
+        phx_caps_fill(planner, search, level, vertex);
+    }
+    return phx_cap_of(planner, level, vertex);
+}
+
 uint32_t phx_search_tightest(phx_planner *planner, phx_search *search, uint32_t level)
 {
     uint32_t best = PHX_NONE;
+    uint32_t fewest = 0;
     const phx_run range = phx_search_range(planner, search, level);
     phx_caps_start(planner);
     for (uint32_t vertex = range.first; vertex < range.first + range.count; ++vertex) {
         if (phx_space_count(&planner->space, level, vertex) < search->need) {
             continue;
         }
-        phx_caps_fill(planner, search, level, vertex);
-        const uint32_t ranks = phx_cap_of(planner, level, vertex);
+        if (level == 1) {
+            phx_caps_fill(planner, search, 1, vertex);
+        }
+        const uint32_t ranks = ranks_in(planner, search, level, vertex);
         if (ranks >= search->need && phx_ancestors_allow(planner, search, level, vertex) &&
-            (best == PHX_NONE || ranks < phx_cap_of(planner, level, best))) {
+            (best == PHX_NONE || ranks < fewest)) {
             best = vertex;
+            fewest = ranks;
         }
     }
     return best;
@@ -321,10 +347,7 @@ uint32_t phx_search_best(phx_planner *planner, const phx_search *search, uint32_
             phx_space_count(&planner->space, level, at) <= most) {
             continue;
         }
-        if (level > 1 || planner->tree->depth == 1) {
-            phx_caps_fill(planner, search, level, at);
-        }
-        const uint32_t ranks = phx_cap_of(planner, level, at);
+        const uint32_t ranks = ranks_in(planner, search, level, at);
         if (*vertex == PHX_NONE || ranks > most) {
             most = ranks;
             *vertex = at;

@@ -79,7 +79,8 @@ phx_status phx_gang_leaves(const phx_planner *planner, uint32_t slot, uint32_t *
 phx_status phx_gang_runs(const phx_planner *planner, uint32_t slot, phx_run *runs, uint32_t room,
                          uint32_t *count);
 uint32_t phx_gang_ranks(const phx_planner *planner, uint32_t slot);
-/* What a repair keeps to: ranks, group, group_level and within; the rest as a gang without wishes. */
+/* What a repair keeps to: ranks, group, group_level and within; the rest as a gang without wishes.
+ */
 phx_status phx_gang_shape(const phx_planner *planner, uint32_t slot, phx_gang *out);
 uint32_t phx_gang_level(const phx_planner *planner, uint32_t slot);
 
