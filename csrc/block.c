@@ -1,14 +1,5 @@
 #include "pack.h"
 
-static uint32_t first_run(const phx_space *space, uint32_t shape, uint32_t vertex)
-{
-    const phx_tree *tree = space->tree;
-    const phx_shape *kind = &tree->shape[shape];
-    const uint64_t runs = phx_runs_of(phx_space_mask(space, kind->level, vertex), kind->order);
-    const uint32_t child = phx_child_first(tree, kind->level, vertex) + phx_ctz(runs);
-    return phx_leaf_first(tree, (uint32_t)kind->level - 1, child);
-}
-
 uint32_t phx_block_find(const phx_space *space, uint32_t need, uint32_t shape, uint32_t scope_level,
                         uint32_t scope_vertex)
 {
@@ -37,7 +28,7 @@ uint32_t phx_block_find(const phx_space *space, uint32_t need, uint32_t shape, u
         const uint32_t end = phx_ancestor(tree, 0, last, level) + 1;
         const uint32_t vertex = phx_set_next(set, low, end);
         if (vertex < end) {
-            return first_run(space, shape, vertex);
+            return phx_block_in(space, shape, vertex);
         }
     }
     return PHX_NONE;

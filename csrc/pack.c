@@ -25,14 +25,7 @@ phx_run phx_search_range(const phx_planner *planner, const phx_search *search, u
     if (search->scope_level > tree->depth) {
         return (phx_run){0, tree->level[level].count};
     }
-    uint32_t first = search->scope_vertex;
-    uint32_t end = first + 1;
-    for (uint32_t at = search->scope_level; at > level; --at) {
-        const uint32_t last = end - 1;
-        end = phx_child_first(tree, at, last) + phx_child_count(tree, at, last);
-        first = phx_child_first(tree, at, first);
-    }
-    return (phx_run){first, end - first};
+    return phx_descendants(tree, search->scope_level, search->scope_vertex, level);
 }
 
 void phx_search_limit(phx_planner *planner, phx_search *search, const int32_t *const *limits)

@@ -70,18 +70,22 @@ uint32_t phx_block_best(const phx_space *space, uint32_t need, uint32_t level, u
  * scope_level = depth + 1: anywhere. First leaf, or PHX_NONE. */
 uint32_t phx_block_find(const phx_space *space, uint32_t need, uint32_t shape, uint32_t scope_level,
                         uint32_t scope_vertex);
-/* First leaf of the lowest maximal block of a shape whose index is not empty. */
-PHX_INLINE uint32_t phx_block_first(const phx_space *space, uint32_t shape)
+/* First leaf of the lowest maximal block of a shape inside a vertex that has one. */
+PHX_INLINE uint32_t phx_block_in(const phx_space *space, uint32_t shape, uint32_t vertex)
 {
     const phx_tree *tree = space->tree;
     const phx_shape *kind = &tree->shape[shape];
-    const uint32_t vertex = phx_set_first(&space->index[shape]);
-    if (kind->level > tree->depth) {
-        return phx_leaf_first(tree, tree->depth, vertex);
-    }
     const uint64_t runs = phx_runs_of(phx_space_mask(space, kind->level, vertex), kind->order);
     const uint32_t child = phx_child_first(tree, kind->level, vertex) + phx_ctz(runs);
     return phx_leaf_first(tree, (uint32_t)kind->level - 1, child);
+}
+/* The same of the lowest vertex of a shape whose index is not empty. */
+PHX_INLINE uint32_t phx_block_first(const phx_space *space, uint32_t shape)
+{
+    const phx_tree *tree = space->tree;
+    const uint32_t vertex = phx_set_first(&space->index[shape]);
+    return tree->shape[shape].level > tree->depth ? phx_leaf_first(tree, tree->depth, vertex)
+                                                  : phx_block_in(space, shape, vertex);
 }
 
 #endif

@@ -205,7 +205,6 @@ typedef struct bundle {
     phx_cursor start;
     uint32_t vertex;
     uint32_t units;
-    uint32_t last;  /* index of its last unit */
     uint64_t rails; /* of its ranks */
 } bundle;
 
@@ -229,10 +228,9 @@ static int next_bundle(const phx_plan *plan, phx_cursor *at, bundle *out)
     if (!next_moving(plan, at)) {
         return 0;
     }
-    *out = (bundle){*at, own_domain(plan, at), 0, 0, 0};
+    *out = (bundle){*at, own_domain(plan, at), 0, 0};
     do {
         out->rails |= rails_of(plan, *at, 1);
-        out->last = at->rank / plan->group;
         ++out->units;
         skip_unit(plan, at);
     } while (next_moving(plan, at) && own_domain(plan, at) == out->vertex);
@@ -277,7 +275,7 @@ static void move_rest(phx_plan *plan)
     phx_search found;
     phx_cursor at = phx_cursor_start(plan->planner, plan->slot);
     while (next_moving(plan, &at)) {
-        const bundle unit = {at, 0, 1, at.rank / plan->group, rails_of(plan, at, 1)};
+        const bundle unit = {at, 0, 1, rails_of(plan, at, 1)};
         skip_unit(plan, &at);
         if (find_in(plan, plan->scope_level, plan->scope_vertex, plan->group, plan->group,
                     unit.rails, &found) == PHX_OK) {
@@ -363,17 +361,12 @@ static void attempt(phx_plan *plan, phx_repair *repair)
     undo(plan);
 }
 
-static uint32_t bits_of(uint64_t word)
-{
-    return phx_popcount(word);
-}
-
 /* With limits, leaving a domain frees room below them: try which units move, fewest first. */
 static void attempt_subsets(phx_plan *plan, uint32_t broken, phx_repair *repair)
 {
     for (uint32_t moving = 1; moving <= broken; ++moving) {
         for (uint64_t forced = 1; forced < UINT64_C(1) << broken; ++forced) {
-            if (bits_of(forced) != moving) {
+            if (phx_popcount(forced) != moving) {
                 continue;
             }
             plan->forced = forced;

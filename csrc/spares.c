@@ -1,18 +1,5 @@
 #include "planner.h"
 
-/* Vertices of `level` below a vertex of a higher level, as a half-open range. */
-static phx_run descendants(const phx_tree *tree, uint32_t top, uint32_t vertex, uint32_t level)
-{
-    uint32_t first = vertex;
-    uint32_t end = vertex + 1;
-    for (uint32_t at = top; at > level; --at) {
-        const uint32_t last = end - 1;
-        end = phx_child_first(tree, at, last) + phx_child_count(tree, at, last);
-        first = phx_child_first(tree, at, first);
-    }
-    return (phx_run){first, end - first};
-}
-
 /* Whether a vertex is a better spare than another: larger, then the higher address. */
 static int outranks(const phx_tree *tree, uint32_t size, uint32_t vertex, uint32_t other)
 {
@@ -75,7 +62,7 @@ static void refill_domain(phx_planner *planner, uint32_t domain)
 {
     const phx_tree *tree = planner->tree;
     const uint32_t size = planner->count->spare_size;
-    const phx_run range = descendants(tree, planner->count->spare_per, domain, size);
+    const phx_run range = phx_descendants(tree, planner->count->spare_per, domain, size);
     uint32_t best = PHX_NONE;
     while (planner->spare_held[domain] < planner->spare_wanted[domain]) {
         best = extreme(tree, size, planner->space.whole[size], range, 1);
@@ -117,7 +104,7 @@ void phx_spares_start(phx_planner *planner)
         return;
     }
     for (uint32_t domain = 0; domain < tree->level[count->spare_per].count; ++domain) {
-        const phx_run range = descendants(tree, count->spare_per, domain, count->spare_size);
+        const phx_run range = phx_descendants(tree, count->spare_per, domain, count->spare_size);
         const int enough = real_count(tree, count->spare_size, range) > count->spare_count;
         const int real = !phx_is_phantom(tree, count->spare_per, domain);
         planner->spare_wanted[domain] = enough && real ? count->spare_count : 0;
@@ -174,7 +161,7 @@ uint32_t phx_spares_open(phx_planner *planner, uint32_t level, uint32_t vertex)
         return 0;
     }
     uint32_t opened = 0;
-    const phx_run range = descendants(tree, level, vertex, size);
+    const phx_run range = phx_descendants(tree, level, vertex, size);
     const uint32_t end = range.first + range.count;
     for (uint32_t at = phx_bits_next(planner->spare, range.first, end); at < end;
          at = phx_bits_next(planner->spare, at + 1, end)) {
@@ -195,7 +182,7 @@ void phx_spares_close_unused(phx_planner *planner, uint32_t level, uint32_t vert
     if (planner->count->spare_count == 0 || level < size) {
         return;
     }
-    const phx_run range = descendants(tree, level, vertex, size);
+    const phx_run range = phx_descendants(tree, level, vertex, size);
     const uint32_t end = range.first + range.count;
     for (uint32_t at = phx_bits_next(planner->opened, range.first, end); at < end;
          at = phx_bits_next(planner->opened, at + 1, end)) {

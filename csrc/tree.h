@@ -114,6 +114,20 @@ static inline uint32_t phx_ancestor(const phx_tree *tree, uint32_t from_level, u
     return vertex;
 }
 
+/* Vertices of `level` at or below a vertex of level `top`. */
+static inline phx_run phx_descendants(const phx_tree *tree, uint32_t top, uint32_t vertex,
+                                      uint32_t level)
+{
+    uint32_t first = vertex;
+    uint32_t end = vertex + 1;
+    for (uint32_t at = top; at > level; --at) {
+        const uint32_t last = end - 1;
+        end = phx_child_first(tree, at, last) + phx_child_count(tree, at, last);
+        first = phx_child_first(tree, at, first);
+    }
+    return (phx_run){first, end - first};
+}
+
 /* Lowest internal level at which two leaves share a vertex; depth + 1 across trees. */
 uint32_t phx_common_level(const phx_tree *tree, uint32_t leaf_a, uint32_t leaf_b);
 
