@@ -9,8 +9,8 @@ PYTEST_ARGS ?=
 BENCH_ARGS ?=
 
 C_SOURCES := $(wildcard csrc/*.c csrc/*.h)
-C_FORMATTED := $(C_SOURCES) $(wildcard tests/c/*.[ch] tests/fuzz/*.[ch] bench/c/*.[ch] examples/*.c)
-BUILD_INPUTS := pyproject.toml setup.py bindings/build_cffi.py $(C_SOURCES)
+C_FORMATTED := $(C_SOURCES) $(wildcard bindings/*.c tests/c/*.[ch] tests/fuzz/*.[ch] bench/c/*.[ch] examples/*.c)
+BUILD_INPUTS := pyproject.toml setup.py $(wildcard bindings/*.py bindings/*.c) $(C_SOURCES)
 CLUSTERS := $(sort $(wildcard examples/clusters/*))
 
 .PHONY: demo test native lint analyse pytest bench fuzz sanitize mutants coverage clean
@@ -79,7 +79,7 @@ coverage: $(VENV)/.all
 	GCOVR=$(VENV)/bin/gcovr tests/c/coverage.sh 95
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info phalanx_core/_native*.so .benchmarks .hypothesis \
+	rm -rf $(VENV) build dist *.egg-info phalanx_core/*.so .benchmarks .hypothesis \
 		.pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 

@@ -81,7 +81,6 @@ def make_builder() -> FFI:
     builder.set_source(
         "phalanx_core._native",
         "\n".join(f'#include "{header.name}"' for header in public),
-        sources=[f"csrc/{path.name}" for path in sorted((ROOT / "csrc").glob("*.c"))],
         include_dirs=["csrc"],
         depends=[f"csrc/{header.name}" for header in headers],
         extra_compile_args=flags,

@@ -119,16 +119,6 @@ typedef enum phx_change {
     PHX_UNCORDON = 4
 } phx_change;
 
-#define PHX_CALL_MOVES 255
-/* For callers to whom an argument is dear (a foreign-function interface): one block that is kept
- * and one word a call. The word is slot in bits 0..20, first failed leaf in 21..41, their number,
- * one run, in 42..62; the repair is applied. */
-typedef struct phx_replan_call {
-    phx_repair repair;
-    phx_move moves[PHX_CALL_MOVES];
-    phx_planner *planner;
-} phx_replan_call;
-
 /* What each level from the start of the search up could give at best; one record a level. */
 typedef struct phx_level_record {
     uint32_t level;

@@ -101,8 +101,6 @@ phx_status phx_quarantine_release(phx_planner *planner, const uint32_t *leaves,
 phx_status phx_replan(phx_planner *planner, uint32_t slot, const phx_run *failed,
                       uint32_t failed_count, const int32_t *const *limits, uint32_t flags,
                       phx_move *moves, uint32_t room, phx_repair *repair);
-/* The same with few arguments, see phx_replan_call. */
-phx_status phx_replan_word(phx_replan_call *call, uint64_t word);
 /* Commit moves made with apply off; the leaves in `failed` are marked down with them. */
 phx_status phx_apply(phx_planner *planner, uint32_t slot, const phx_move *moves,
                      uint32_t move_count, const phx_run *failed, uint32_t failed_count);

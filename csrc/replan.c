@@ -524,10 +524,3 @@ static __attribute__((noinline)) phx_status replan_apply(phx_planner *planner, u
     }
     return status;
 }
-
-phx_status phx_replan_word(phx_replan_call *call, uint64_t word)
-{
-    const phx_run failed = {(uint32_t)(word >> 21) & 0x1fffff, (uint32_t)(word >> 42) & 0x1fffff};
-    return phx_replan(call->planner, (uint32_t)word & 0x1fffff, &failed, failed.count != 0, NULL,
-                      PHX_REPLAN_APPLY, call->moves, PHX_CALL_MOVES, &call->repair);
-}

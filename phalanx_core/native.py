@@ -1,8 +1,8 @@
 """The one door to the compiled core: statuses leave it as exceptions.
 
-The hot calls (``lib.phx_place``, ``phx_release``, ``phx_replan``) are used as they are,
-since a Python call around them costs as much as they do; their callers hand any status
-but OK and MISFIT to :func:`failure`. Arrays cross as NumPy arrays of the exact dtype.
+The hot calls, one planner's :class:`Calls`, are used as they are, since a Python call
+around them costs as much as they do; their callers hand any status but OK and MISFIT to
+:func:`failure`. Arrays cross as NumPy arrays of the exact dtype.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +28,9 @@ from phalanx_core.errors import (
 _native = import_module("phalanx_core._native")
 ffi: Any = _native.ffi
 lib: Any = _native.lib
+Calls: Any = import_module("phalanx_core._calls").Calls
 
-__all__ = ["MISFIT", "NONE", "OK", "failure", "ffi", "lib"]
+__all__ = ["MISFIT", "NONE", "OK", "Calls", "failure", "ffi", "lib"]
 
 Words = NDArray[np.uint32]
 
@@ -103,6 +104,30 @@ def check(status: int, subject: str) -> None:
     """Raise unless a status is OK."""
     if status != OK:
         raise failure(status, subject)
+
+
+def address(pointer: Any) -> int:
+    """Where a cdata points, for :class:`Calls`; the cdata must outlive its use."""
+    return int(ffi.cast("uintptr_t", pointer))
+
+
+class HotCalls(Protocol):
+    """What ``Calls`` has, in ``bindings/calls.c``."""
+
+    def place(self, request: int, /) -> int:
+        """``phx_place`` of a request's address: the packed word, or minus a status."""
+
+    def release(self, slot: int, /) -> int:
+        """``phx_release``: the status."""
+
+    def replan(self, slot: int, /) -> bytes | None:
+        """``phx_replan``, applied: answer and moves; None for any status but OK."""
+
+
+def calls(core: Any) -> HotCalls:
+    """The hot calls of a planner, which keep it alive."""
+    hot: HotCalls = Calls(address(core), core)
+    return hot
 
 
 def words(array: Words) -> Any:

@@ -109,7 +109,8 @@ class Frame:
         compiled = (self, native.request(core, fields, repr(gang)), limits)
         object.__setattr__(gang, "_compiled", compiled)
         if limits is None:
-            object.__setattr__(gang, "_plain", compiled[:2])
+            plain = (self, native.address(compiled[1]), compiled[1])
+            object.__setattr__(gang, "_plain", plain)
         return compiled
 
     def levels(self, gang: Gang) -> tuple[int, int | None, int | None]:

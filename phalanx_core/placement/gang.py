@@ -79,9 +79,9 @@ class Gang:
     limits: Mapping[str | int, IntArray] | None
     rule: str
     # (frame, request, limits) of the planner that used this gang last; of a gang
-    # without limits the first two again, which is all that the hot path looks at.
+    # without limits for the hot path (frame, request's address, request).
     _compiled: tuple[Any, Any, Any]
-    _plain: tuple[Any, Any]
+    _plain: tuple[Any, int, Any]
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class Gang:
         put(self, "limits", None if limits is None else copied(limits))
         put(self, "rule", _word("rule", rule, RULES))
         put(self, "_compiled", (None, None, None))
-        put(self, "_plain", (None, None))
+        put(self, "_plain", (None, 0, None))
         if self.ranks % self.group:
             raise InvalidRequest(
                 f"ranks {self.ranks}: not a multiple of group {self.group}"

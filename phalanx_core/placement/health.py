@@ -9,7 +9,6 @@ from phalanx_core.errors import InvalidRequest
 from phalanx_core.native import NONE, lib
 from phalanx_core.placement.keys import Handle, Job, checked_job
 from phalanx_core.placement.limits import IntArray
-from phalanx_core.placement.results import SLOT
 from phalanx_core.placement.state import State
 
 
@@ -120,4 +119,4 @@ class HealthChanges(State):
             if not hit:
                 return []
             jobs = self._jobs.items()
-            return [job for job, entry in jobs if entry._packed & SLOT in hit]
+            return [job for job, entry in jobs if entry._slot in hit]

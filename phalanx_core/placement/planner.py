@@ -22,7 +22,6 @@ from phalanx_core.placement.queries import Queries
 from phalanx_core.placement.results import (
     FIRST_SHIFT,
     LEVEL_SHIFT,
-    LIMITED,
     MANY,
     SLOT,
     Placement,
@@ -33,9 +32,6 @@ from phalanx_core.placement.snapshot import Snapshots
 from phalanx_core.placement.spares import Spares, shortages
 from phalanx_core.placement.state import in_use, unknown
 from phalanx_core.topology import Topology
-
-_place = lib.phx_place
-_release = lib.phx_release
 
 
 class Planner(Plans, HealthChanges, Batch, Queries, Snapshots):
@@ -135,19 +131,20 @@ class Planner(Plans, HealthChanges, Batch, Queries, Snapshots):
             kind = type(job)
             if (kind is not str and kind is not int) or job in self._jobs:
                 self._check_new(job)
-            frame, request = gang._plain
+            frame, address, request = gang._plain
             if frame is not self._frame or limits is not None or not apply:
                 return self._place_limited(job, gang, limits, apply)
-            packed: int = _place(self._core, request)
+            packed = self._calls.place(address)
             slot = packed & SLOT
             # Of a refusal, minus a status, these bits are more than any slot.
             if slot >= LEAVES_MAX:
                 return self._refused(packed, gang, request, ffi.NULL)
             placement = Placement()
             placement._packed = packed
+            placement._slot = slot
             placement.gang = gang
             placement._frame = frame
-            placement._runs = None
+            placement._limits = placement._runs = None
             if packed >= MANY:
                 placement._runs = native.gang_runs(self._core, slot)
             self._jobs[job] = placement
@@ -210,10 +207,7 @@ class Planner(Plans, HealthChanges, Batch, Queries, Snapshots):
     ) -> Placement:
         slot = packed & SLOT
         runs = native.gang_runs(self._core, slot) if packed & MANY else None
-        placement = placed(packed, gang, self._frame, runs)
-        if bound is not None:
-            placement._packed |= LIMITED
-            placement._limits = bound
+        placement = placed(packed, gang, self._frame, runs, bound)
         self._set_name(slot, job)
         self._jobs[job] = placement
         return placement
@@ -303,10 +297,10 @@ class Planner(Plans, HealthChanges, Batch, Queries, Snapshots):
             entry = self._jobs.pop(job, None)
             if entry is None:
                 raise unknown(job)
-            slot = entry._packed & SLOT
+            slot = entry._slot
             if slot in self._hit:
                 self._fence_down(slot, job)
-            status: int = _release(self._core, slot)
+            status = self._calls.release(slot)
             if status:
                 raise native.failure(status, f"release({job!r})")
             self._names[slot] = None

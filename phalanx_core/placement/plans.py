@@ -11,7 +11,6 @@ from phalanx_core.errors import InvalidRequest, OwnershipError, StalePlan, Unkno
 from phalanx_core.native import ffi, lib
 from phalanx_core.placement.repair import DrainPlan, Repair, core_moves, expanded
 from phalanx_core.placement.repairs import APPLY, CORDONED, MOVE_SIZE, Repairs
-from phalanx_core.placement.results import LIMITED, SLOT
 
 if TYPE_CHECKING:
     from phalanx_core.placement.frame import Frame
@@ -76,16 +75,14 @@ class Plans(Repairs):
         token = getattr(plan, "_token", None)
         if token is None:
             raise StalePlan(f"{subject}: it was applied when it was made")
-        if token != lib.phx_handle(core, entry._packed & SLOT) or (
-            entry.gang != plan.gang
-        ):
+        if token != lib.phx_handle(core, entry._slot) or (entry.gang != plan.gang):
             raise StalePlan(f"{subject}: the job was placed anew since")
         self._check_lost(core, plan, subject)
         moves = core_moves(plan._reply)
         failed = b"" if plan._rest is None else plan._rest.failed
         status = lib.phx_apply(
             core,
-            entry._packed & SLOT,
+            entry._slot,
             ffi.from_buffer("phx_move[]", moves) if moves else _NULL,
             len(moves) // MOVE_SIZE,
             ffi.from_buffer("phx_run[]", failed) if failed else _NULL,
@@ -132,7 +129,7 @@ class Plans(Repairs):
                 job = self._name(slot)
                 plan._hit.append(job)
                 entry = self._find(job)
-                bound = entry._limits if entry._packed & LIMITED else None
+                bound = entry._limits
                 pointer = _NULL if bound is None else bound.pointer
                 flags = CORDONED | APPLY
                 plan[job] = self._replan_slot(core, job, none, pointer, flags)

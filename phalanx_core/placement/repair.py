@@ -52,11 +52,21 @@ class Repair:
     ([[2, 2, 4], [3, 3, 5]], [0, 1, 4, 5])
     """
 
-    __slots__ = ("_before", "_depth", "_packed", "_reply", "_rest", "_token", "job")
+    __slots__ = (
+        "_before",
+        "_depth",
+        "_limits",
+        "_reply",
+        "_rest",
+        "_slot",
+        "_token",
+        "job",
+    )
 
     # No __init__: the hot path fills the slots in place, at half the cost of a call.
     job: Job | Handle
-    _packed: int  # slot and flags, as in the planner's table
+    _slot: int
+    _limits: VertexLimits | None  # of the job
     _reply: bytes  # phx_repair and its moves
     # Where the gang was: reading that from the core would cost more than the repair, so
     # repairs of a job lean on the one before, at most CHAIN_MAX of them.
@@ -78,10 +88,6 @@ class Repair:
     @property
     def _frame(self) -> Frame:
         return self._before._frame
-
-    @property
-    def _limits(self) -> VertexLimits:
-        return self._before._limits
 
     def _head(self, field: int) -> int:
         return int.from_bytes(self._reply[4 * field : 4 * field + 4], "little")

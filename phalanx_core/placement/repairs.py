@@ -21,10 +21,9 @@ from phalanx_core.placement.repair import (
     core_moves,
     expanded,
 )
-from phalanx_core.placement.results import LIMITED, MOVED, SLOT, Placement, placed
+from phalanx_core.placement.results import Moved, Placement
 from phalanx_core.placement.shortfall import shortfall
 from phalanx_core.placement.state import (
-    MOVES_COPIED,
     Entry,
     State,
     in_use,
@@ -34,13 +33,11 @@ from phalanx_core.placement.state import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_replan_word = lib.phx_replan_word
 _NULL = ffi.NULL
 APPLY: int = lib.PHX_REPLAN_APPLY
 _PARTIAL: int = lib.PHX_REPLAN_PARTIAL
 CORDONED: int = lib.PHX_REPLAN_CORDONED
 MOVE_SIZE = native.MOVE.itemsize
-_COPIED = HEAD_SIZE + MOVES_COPIED * MOVE_SIZE
 _NO_LEAVES: tuple[int, ...] = ()
 
 
@@ -116,7 +113,7 @@ class Repairs(State):
             except KeyError:
                 raise unknown(job) from None
             if (
-                entry._packed >= LIMITED
+                entry._limits is not None
                 or failed is not _NO_LEAVES
                 or partial
                 or widen
@@ -124,31 +121,27 @@ class Repairs(State):
                 or not apply
             ):
                 return self._replan_checked(job, failed, partial, widen, limits, apply)
-            slot = entry._packed & SLOT
-            before: Placement | Repair = entry
             depth = 0
-            if entry._packed >= MOVED:
-                if type(entry) is Repair and entry._depth < CHAIN_MAX:
-                    depth = entry._depth + 1
-                else:
-                    before = self._layout(entry)
-            status: int = _replan_word(self._call, slot)
-            if status:
+            before: Placement | Repair
+            if type(entry) is Placement:
+                before = entry
+            elif type(entry) is Repair and entry._depth < CHAIN_MAX:
+                before = entry
+                depth = entry._depth + 1
+            else:
+                before = self._layout(entry)
+            slot = entry._slot
+            reply = self._calls.replan(slot)
+            if reply is None:
                 return self._replan_checked(job, failed, partial, widen, limits, apply)
-            reply = self._reply[:_COPIED]
             repair = Repair()
             repair.job = job
-            repair._packed = slot | MOVED
+            repair._slot = slot
             repair._before = before
             repair._depth = depth
-            repair._rest = None
+            repair._limits = repair._rest = None
             repair._reply = reply
-            # One byte tells the moves, since the call has room for no more.
-            moves = reply[0]
-            if moves:
-                if moves > MOVES_COPIED:
-                    size = HEAD_SIZE + MOVE_SIZE * moves
-                    repair._reply = self._reply[:size]
+            if len(reply) > HEAD_SIZE:
                 self._jobs[job] = repair
                 self._taken.append(repair)
             return repair
@@ -168,7 +161,7 @@ class Repairs(State):
             raise InvalidRequest("widen=True: repairs of whole slices do not exist yet")
         entry = self._find(job)
         positions = self._lost_leaves(job, entry, failed)
-        bound = entry._limits if entry._packed & LIMITED else None
+        bound = entry._limits
         if limits is not None:
             bound = self._frame.limits(copied(limits))
         pointer = _NULL if bound is None else bound.pointer
@@ -181,7 +174,7 @@ class Repairs(State):
         positions = self._frame.positions(failed, subject)
         if not positions.size:
             return positions
-        slot = entry._packed & SLOT
+        slot = entry._slot
         for position in positions.tolist():
             state = int(lib.phx_leaf_state(self._core, position))
             if state & 3 != lib.PHX_JOB or state >> 8 != slot:
@@ -194,7 +187,7 @@ class Repairs(State):
     ) -> Repair | Misfit:
         """Replan with every option, on this planner's core or a copy of it."""
         before = self._layout(self._find(job))
-        slot = before._packed & SLOT
+        slot = before._slot
         runs = as_runs(failed)
         room = max(before.gang.ranks, 1)
         block = ffi.new("char[]", HEAD_SIZE + MOVE_SIZE * room)
@@ -220,7 +213,7 @@ class Repairs(State):
         repair.job, repair._before, repair._rest = job, before, None
         repair._depth = 0
         repair._token = int(lib.phx_handle(core, slot))
-        repair._packed = slot | MOVED
+        repair._slot, repair._limits = slot, before._limits
         size = HEAD_SIZE + MOVE_SIZE * answer.moves
         repair._reply = bytes(ffi.buffer(block, size))
         unresolved = np.empty(0, np.int32)
@@ -251,15 +244,11 @@ class Repairs(State):
 
     def _note_repair(self, repair: Repair, entry: Entry) -> None:
         """Tables after moves were made: the job's entry, and leaves to fence."""
-        job, slot = repair.job, entry._packed & SLOT
+        job, slot = repair.job, entry._slot
         if core_moves(repair._reply):
             self._taken.append(repair)
             if not isinstance(job, Handle):
-                flags = MOVED | (entry._packed & LIMITED)
-                moved = placed(slot | flags, entry.gang, self._frame, None)
-                if flags & LIMITED:
-                    moved._limits = entry._limits
-                self._jobs[job] = moved
+                self._jobs[job] = Moved(slot, entry.gang, entry._limits)
         if repair._rest is not None and repair._rest.failed:
             self._hit[slot] = None
 

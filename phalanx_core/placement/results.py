@@ -22,10 +22,6 @@ SLOT = (1 << 21) - 1
 FIRST_SHIFT = 21
 LEVEL_SHIFT = 42
 MANY = 1 << 47
-# Ours, in the words of a planner's table: a repair moved the gang, so that only the core
-# knows its leaves; it was placed under limits.
-MOVED = 1 << 48
-LIMITED = 1 << 49
 
 
 class OwnerKind(StrEnum):
@@ -126,14 +122,15 @@ class Placement:
     3 ranks in host-0 (host): leaves 0-2
     """
 
-    __slots__ = ("_frame", "_limits", "_packed", "_runs", "gang")
+    __slots__ = ("_frame", "_limits", "_packed", "_runs", "_slot", "gang")
 
     # No __init__: the hot path fills the slots in place, at half the cost of a call.
     _packed: int
+    _slot: int  # kept apart, as masking a word of 48 bits costs as much as a call
     gang: Gang
     _frame: Frame
     _runs: bytes | None
-    _limits: VertexLimits  # only where LIMITED is set
+    _limits: VertexLimits | None  # that it was placed under
 
     @property
     def leaves(self) -> IntArray:
@@ -198,14 +195,31 @@ class Placement:
         )
 
 
-def placed(packed: int, gang: Gang, frame: Frame, runs: bytes | None) -> Placement:
+def placed(
+    packed: int,
+    gang: Gang,
+    frame: Frame,
+    runs: bytes | None,
+    limits: VertexLimits | None = None,
+) -> Placement:
     """A placement from the core's word and, where it says so, copied runs."""
     placement = Placement()
     placement._packed = packed
+    placement._slot = packed & SLOT
     placement.gang = gang
     placement._frame = frame
     placement._runs = runs
+    placement._limits = limits
     return placement
+
+
+@dataclass(slots=True)
+class Moved:
+    """A planner's entry for a gang whose leaves by now only the core knows."""
+
+    _slot: int
+    gang: Gang
+    _limits: VertexLimits | None = None
 
 
 def blocks_of(frame: Frame, positions: IntArray) -> tuple[Block, ...]:

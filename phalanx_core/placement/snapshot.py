@@ -22,7 +22,7 @@ from phalanx_core.placement.frame import Frame
 from phalanx_core.placement.gang import Gang
 from phalanx_core.placement.keys import Handle, checked_job
 from phalanx_core.placement.limits import IntArray, VertexLimits
-from phalanx_core.placement.results import LIMITED, MOVED, SLOT, placed
+from phalanx_core.placement.results import Moved
 from phalanx_core.placement.spares import Spares
 from phalanx_core.placement.state import State
 from phalanx_core.topology import Topology
@@ -80,8 +80,8 @@ class Snapshots(State):
         frame = self._frame
         jobs = []
         for job, entry in self._jobs.items():
-            row: list[Any] = [job, entry._packed & SLOT, _gang_fields(entry.gang)]
-            if entry._packed & LIMITED:
+            row: list[Any] = [job, entry._slot, _gang_fields(entry.gang)]
+            if entry._limits is not None:
                 row.append(_packed_rows(entry._limits.given))
             jobs.append(row)
         fence = sorted(self._fenced_leaves().items())
@@ -134,12 +134,11 @@ class Snapshots(State):
         for job, slot, fields, *rows in tables["jobs"]:
             key, gang = checked_job(job), _gang(fields)
             self._frame.compile(gang, self._core)
-            entry = placed(slot | MOVED, gang, self._frame, None)
+            limits = None
             if rows:
                 given = {int(level): row for level, row in _rows(rows[0]).items()}
-                entry._limits = VertexLimits(self._frame, given)
-                entry._packed |= LIMITED
-            self._jobs[key] = entry
+                limits = VertexLimits(self._frame, given)
+            self._jobs[key] = Moved(slot, gang, limits)
             if not 0 <= slot < self._frame.leaf_count:
                 raise SaveError(f"save: job {key!r} has slot {slot}")
             self._set_name(slot, key)

@@ -22,10 +22,8 @@ from phalanx_core.placement.misfit import Misfit, MisfitCode
 from phalanx_core.placement.repair import Repair, core_moves, expanded
 from phalanx_core.placement.results import (
     LEVEL_SHIFT,
-    LIMITED,
     MANY,
-    MOVED,
-    SLOT,
+    Moved,
     Placement,
     placed,
 )
@@ -33,10 +31,8 @@ from phalanx_core.placement.results import (
 if TYPE_CHECKING:
     from phalanx_core.placement.frame import Frame
 
-# What a job's last change answered is all that the table needs of it.
-Entry: TypeAlias = Placement | Repair
-# Moves that the one copy of the hot path takes along.
-MOVES_COPIED = 8
+# What a job's last change answered is mostly all that the table needs of it.
+Entry: TypeAlias = Placement | Repair | Moved
 
 
 class Inside:
@@ -85,7 +81,7 @@ class State:
     __slots__ = (
         "__weakref__",
         "_anonymous",
-        "_call",
+        "_calls",
         "_core",
         "_fence",
         "_frame",
@@ -93,7 +89,6 @@ class State:
         "_inside",
         "_jobs",
         "_names",
-        "_reply",
         "_taken",
         "_turn",
         "warnings",
@@ -118,9 +113,7 @@ class State:
         self._taken: list[Repair | tuple[Job | Handle, list[int]]] = []
         self._fence: dict[int, Job | Handle] = {}
         self._anonymous: NDArray[np.uint8] | None = None
-        self._call = ffi.new("phx_replan_call *")
-        self._call.planner = core
-        self._reply = ffi.buffer(self._call)
+        self._calls = native.calls(core)
 
     def _find(self, job: object) -> Entry:
         """A job's entry, or one made for a handle.
@@ -150,7 +143,7 @@ class State:
         within = None if shape.within == NONE else levels[shape.within]
         group_level = levels[shape.group_level]
         gang = Gang(shape.ranks, shape.group, group_level, within)
-        return placed(slot | MOVED, gang, self._frame, None)
+        return Moved(slot, gang)
 
     def _named(self, slot: int) -> Job | None:
         return self._names[slot] if slot < len(self._names) else None
@@ -168,17 +161,13 @@ class State:
 
     def _layout(self, entry: Entry) -> Placement:
         """Where a gang is now."""
-        packed = entry._packed
-        if isinstance(entry, Placement) and not packed & MOVED:
+        if isinstance(entry, Placement):
             return entry
-        slot = packed & SLOT
+        slot = entry._slot
         level = int(lib.phx_gang_level(self._core, slot))
-        word = slot | level << LEVEL_SHIFT | MANY | (packed & LIMITED)
+        word = slot | level << LEVEL_SHIFT | MANY
         runs = native.gang_runs(self._core, slot)
-        now = placed(word, entry.gang, self._frame, runs)
-        if packed & LIMITED:
-            now._limits = entry._limits
-        return now
+        return placed(word, entry.gang, self._frame, runs, entry._limits)
 
     def _down_of(self, slot: int, ranks_only: bool = False) -> list[int]:
         """Positions that a slot holds and that are down, in rank order.
@@ -231,7 +220,7 @@ class State:
         kinds = states & 3
         slots = set((states[kinds == lib.PHX_JOB] >> 8).tolist())
         for job, entry in self._jobs.items():
-            slot, wanted = entry._packed & SLOT, entry.gang.ranks
+            slot, wanted = entry._slot, entry.gang.ranks
             ranks = int(lib.phx_gang_ranks(self._core, slot))
             if ranks != wanted or self._named(slot) != job:
                 raise InvariantBroken(

@@ -8,10 +8,12 @@ import weakref
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from phalanx_core import Gang, InvariantBroken, Planner, Topology, native
 from phalanx_core.errors import InvalidRequest, OwnershipError, SaveError, StalePlan
 from phalanx_core.native import ffi, lib
+from phalanx_core.placement.repair import HEAD_SIZE
 
 CSRC = Path(__file__).resolve().parents[2] / "csrc"
 
@@ -72,10 +74,7 @@ def test_records_are_as_wide_as_the_structs() -> None:
         fields = ffi.typeof(name).fields
         assert dtype.itemsize == ffi.sizeof(name)
         assert dtype.names == tuple(field for field, _ in fields)
-    # phx_replan_word's block: what it answers is copied in one slice.
-    offsets = dict(ffi.typeof("phx_replan_call").fields)
-    assert offsets["repair"].offset == 0
-    assert offsets["moves"].offset == ffi.sizeof("phx_repair") == 32
+    assert ffi.sizeof("phx_repair") == HEAD_SIZE
 
 
 def test_core_and_tree_are_freed() -> None:
@@ -115,11 +114,79 @@ def test_layout_kept_in_python_is_the_core_s() -> None:
     planner = Planner(Topology.from_spec("host:4 gpu:4"))
     planner.place("x", Gang(3))
     placed = planner.place("a", Gang(6))
-    slot = planner._jobs["a"]._packed & 0x1FFFFF
+    slot = planner._jobs["a"]._slot
     leaves = np.empty(6, np.uint32)
     assert lib.phx_gang_leaves(planner._core, slot, native.words(leaves)) == lib.PHX_OK
     assert leaves.tolist() == placed.leaves.tolist() == [8, 9, 10, 11, 12, 13]
     assert lib.phx_gang_level(planner._core, slot) == placed.level == 2
+
+
+def test_hot_calls_answer_as_the_core_does() -> None:
+    """Calls gives phx_place's word, phx_release's status and phx_replan's answer."""
+    planner = Planner(Topology.from_spec("host:3 gpu:2"))
+    twin = planner.clone()
+    gang = Gang(4, group=2)
+    planner.place("a", gang)
+    _, address, request = gang._plain
+    assert address == native.address(request)
+    word = lib.phx_place(twin._core, request)
+    assert word & 0x1FFFFF == 0
+    assert planner._calls.place(address) == -lib.PHX_MISFIT
+    assert twin._calls.replan(0)[:HEAD_SIZE] == ffi.buffer(_repair(twin._core, 0))[:]
+    assert twin._calls.release(0) == lib.PHX_OK
+    assert twin._calls.place(address) == word
+    planner.fail([3])
+    reply = planner._calls.replan(0)
+    assert np.frombuffer(reply[HEAD_SIZE:], native.MOVE).tolist() == [(2, 2, 4, 2)]
+    planner.fail([4])
+    assert planner._calls.replan(0) is None
+    # The twin's own core, by hand as above: slots nobody holds are refused by status.
+    assert twin._calls.release(5) == lib.PHX_STALE_HANDLE
+    assert twin._calls.release(2**63) == lib.PHX_STALE_HANDLE
+    assert twin._calls.replan(5) is None
+
+
+def _repair(core: object, slot: int) -> object:
+    repair = ffi.new("phx_repair *")
+    room = ffi.new("phx_move[]", 4)
+    status = lib.phx_replan(core, slot, ffi.NULL, 0, ffi.NULL, 0, room, 4, repair)
+    assert status == lib.PHX_OK
+    return repair
+
+
+def test_hot_calls_refuse_what_is_no_number() -> None:
+    """A wrong argument is an exception of Python's own, before the core is asked."""
+    calls = Planner(Topology.from_spec("gpu:2"))._calls
+    for bad in ("0", 1.0, None, -1, 2**64):
+        for call in (calls.release, calls.replan):
+            with pytest.raises((TypeError, OverflowError)):
+                call(bad)
+    for bad in ("0", 1.0, None):
+        with pytest.raises(TypeError):
+            calls.place(bad)
+    with pytest.raises(ValueError, match="the request's address is 0"):
+        calls.place(0)
+    with pytest.raises(ValueError, match="the planner's address is 0"):
+        native.Calls(0, None)
+    with pytest.raises(TypeError):
+        native.Calls()
+
+
+def test_hot_calls_keep_the_core_alive() -> None:
+    """A Calls outlives its planner without a dangling pointer."""
+    planner = Planner(Topology.from_spec("host:2 gpu:2"))
+    planner.place("a", Gang(1))
+    calls = planner._calls
+    core = weakref.ref(planner._core)
+    frame = planner._frame
+    del planner
+    gc.collect()
+    assert calls.release(0) == lib.PHX_OK
+    assert core() is not None
+    del calls
+    gc.collect()
+    assert core() is None
+    assert frame.leaf_count == 4
 
 
 def test_only_marked_regions_are_declared() -> None:
