@@ -92,9 +92,9 @@ int64_t phx_adopt(phx_planner *planner, const phx_request *request, const uint32
             }
         }
         phx_own(planner, first, count, slot);
-        planner->run_count[first] = count;
+        planner->links[first].count = count;
         at += count;
-        planner->run_next[first] = at < request->ranks ? leaves[at] + 1 : 0;
+        planner->links[first].next = at < request->ranks ? leaves[at] + 1 : 0;
     }
     for (uint32_t at = 0; at < request->ranks; ++at) {
         phx_spares_refill(planner, leaves[at], 1);
@@ -102,7 +102,7 @@ int64_t phx_adopt(phx_planner *planner, const phx_request *request, const uint32
     const uint32_t level = phx_span_level(planner, slot);
     gang->levels = (uint16_t)(gang->levels | (level << 10));
     const uint64_t visible = planner->tree->level[level].visible;
-    const uint64_t many = planner->run_next[gang->head] != 0;
+    const uint64_t many = planner->links[gang->head].next != 0;
     return (int64_t)((uint64_t)slot | ((uint64_t)gang->head << 21) | (visible << 42) |
                      (many << 47));
 }

@@ -52,14 +52,14 @@ static int targets_match(phx_planner *planner, const phx_move *moves, uint32_t c
 /* Runs stay maximal: joins a run with the one behind it when they touch. */
 static void join(phx_planner *planner, uint32_t run)
 {
-    const uint32_t next = planner->run_next[run];
-    if (next == 0 || run + planner->run_count[run] != next - 1) {
+    const uint32_t next = planner->links[run].next;
+    if (next == 0 || run + planner->links[run].count != next - 1) {
         return;
     }
-    planner->run_count[run] += planner->run_count[next - 1];
-    planner->run_next[run] = planner->run_next[next - 1];
-    planner->run_count[next - 1] = 0;
-    planner->run_next[next - 1] = 0;
+    planner->links[run].count += planner->links[next - 1].count;
+    planner->links[run].next = planner->links[next - 1].next;
+    planner->links[next - 1].count = 0;
+    planner->links[next - 1].next = 0;
 }
 
 /* Replaces the leaves of some ranks inside one run by a run elsewhere. */
@@ -68,30 +68,30 @@ static void relink(phx_planner *planner, phx_gang_slot *gang, const phx_move *mo
     uint32_t before = PHX_NONE;
     uint32_t run = gang->head;
     uint32_t rank = 0;
-    while (rank + planner->run_count[run] <= move->rank) {
-        rank += planner->run_count[run];
+    while (rank + planner->links[run].count <= move->rank) {
+        rank += planner->links[run].count;
         before = run;
-        run = planner->run_next[run] - 1;
+        run = planner->links[run].next - 1;
     }
     const uint32_t head = move->rank - rank;
-    const uint32_t tail = planner->run_count[run] - head - move->count;
-    uint32_t next = planner->run_next[run];
-    planner->run_count[run] = 0;
-    planner->run_next[run] = 0;
+    const uint32_t tail = planner->links[run].count - head - move->count;
+    uint32_t next = planner->links[run].next;
+    planner->links[run].count = 0;
+    planner->links[run].next = 0;
     if (tail > 0) {
         const uint32_t first = move->from + move->count;
-        planner->run_count[first] = tail;
-        planner->run_next[first] = next;
+        planner->links[first].count = tail;
+        planner->links[first].next = next;
         next = first + 1;
     }
-    planner->run_count[move->to] = move->count;
-    planner->run_next[move->to] = next;
+    planner->links[move->to].count = move->count;
+    planner->links[move->to].next = next;
     if (head > 0) {
-        planner->run_count[run] = head;
-        planner->run_next[run] = move->to + 1;
+        planner->links[run].count = head;
+        planner->links[run].next = move->to + 1;
         before = run;
     } else if (before != PHX_NONE) {
-        planner->run_next[before] = move->to + 1;
+        planner->links[before].next = move->to + 1;
     } else {
         gang->head = move->to;
     }
@@ -111,7 +111,7 @@ PHX_INLINE uint32_t host_of(const phx_tree *tree, uint32_t first, uint32_t count
 static void leave(phx_planner *planner, const phx_move *move)
 {
     const uint32_t host = host_of(planner->tree, move->from, move->count);
-    if (host != PHX_NONE && planner->host_owner[host] != PHX_SHARED) {
+    if (host != PHX_NONE && planner->host_owner[host] != 0) {
         planner->host_owner[host] = 0;
     } else {
         phx_disown(planner, move->from, move->count);
@@ -230,7 +230,7 @@ void phx_commit(phx_planner *planner, uint32_t slot, const phx_move *moves, uint
     }
     if (move_count > 0) {
         const uint32_t found = level != PHX_NONE ? level : phx_span_level(planner, slot);
-        gang->levels = (uint16_t)((gang->levels & 1023u) | (found << 10));
+        gang->levels = (uint16_t)((gang->levels & ~(31u << 10)) | (found << 10));
     }
 }
 

@@ -18,7 +18,7 @@ PHX_INLINE uint32_t phx_ctz(uint64_t word)
 /* Smallest order with 2^order >= value; value 1..2^31. */
 PHX_INLINE uint32_t phx_log2_ceil(uint32_t value)
 {
-    return 63 - (uint32_t)__builtin_clzll(((uint64_t)value << 1) - 1);
+    return 63u ^ (uint32_t)__builtin_clzll(((uint64_t)value << 1) - 1);
 }
 
 PHX_INLINE uint32_t phx_popcount(uint64_t word)

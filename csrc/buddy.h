@@ -52,23 +52,10 @@ PHX_INLINE uint64_t phx_buddy_runs(const phx_space *space, uint32_t shape, uint3
                                                                 : phx_runs_of(mask, kind->order);
 }
 
-/* Bits of one level for a block that covers 2^order of its vertices; none when order is below 0. */
-PHX_INLINE void phx_buddy_fill(uint64_t *words, uint32_t at, uint32_t order, int on)
+/* Bits of one level for a block inside one of its words; `low` as if it were the first there. */
+PHX_INLINE void phx_buddy_fill(uint64_t *words, uint32_t at, uint64_t low, int on)
 {
-    static const uint64_t low[] = {0,
-                                   0,
-                                   0,
-                                   0,
-                                   0,
-                                   0,
-                                   UINT64_C(0x1),
-                                   UINT64_C(0x3),
-                                   UINT64_C(0xf),
-                                   UINT64_C(0xff),
-                                   UINT64_C(0xffff),
-                                   UINT64_C(0xffffffff),
-                                   ~UINT64_C(0)};
-    const uint64_t mask = low[order + 6] << (at & 63);
+    const uint64_t mask = low << (at & 63);
     if (on) {
         words[at >> 6] |= mask;
     } else {
@@ -76,10 +63,9 @@ PHX_INLINE void phx_buddy_fill(uint64_t *words, uint32_t at, uint32_t order, int
     }
 }
 
-/* The same for a block of more than 64 vertices. */
-PHX_INLINE void phx_buddy_fill_words(uint64_t *words, uint32_t at, uint32_t order, int on)
+/* The same for a block of more than 64 vertices, so two words at least. */
+PHX_INLINE void phx_buddy_fill_words(uint64_t *word, uint32_t order, int on)
 {
-    uint64_t *word = &words[at >> 6];
     const uint64_t bits = on ? ~UINT64_C(0) : 0;
     const uint64_t *end = word + (1u << (order - 6));
     do { /* so short that a call of memset costs more */
@@ -99,29 +85,42 @@ PHX_INLINE void phx_buddy_count(phx_space *space, uint32_t level, uint32_t first
     }
 }
 
+/* The same from level 2 on, without a branch for levels that every space has. */
+PHX_INLINE void phx_buddy_count_narrow(phx_space *space, uint32_t first, uint32_t change)
+{
+    const uint8_t *shift = space->tree->leaves_shift;
+    space->free_count[2][first >> shift[2]] += change;
+    space->free_count[3][first >> shift[3]] += change;
+    space->free_count[4][first >> shift[4]] += change;
+    if (PHX_RARELY(space->tree->depth > PHX_COUNTS_MIN)) {
+        phx_buddy_count(space, PHX_COUNTS_MIN + 1, first, change);
+    }
+}
+
 /* Bitmaps and counts for a block of any size. */
 PHX_INLINE void phx_buddy_mark_wide(phx_space *space, uint32_t first, uint32_t size, int on)
 {
     const uint8_t *shift = space->tree->leaves_shift;
     const uint32_t depth = space->tree->depth;
-    for (uint32_t level = 0; level < depth; ++level) {
-        const uint32_t grown = size + 6; /* so that the difference is no negative order */
-        const uint32_t order = grown > shift[level] ? grown - shift[level] : 0;
-        if (order > 12) {
-            phx_buddy_fill_words(space->whole[level], first >> shift[level], order - 6, on);
+    uint32_t level = 0;
+    for (; level < depth && shift[level] <= size; ++level) {
+        const uint32_t order = size - shift[level];
+        const uint32_t at = first >> shift[level];
+        if (order > 6) {
+            phx_buddy_fill_words(&space->whole[level][at >> 6], order, on);
         } else {
-            phx_buddy_fill(space->whole[level], first >> shift[level], order - 6, on);
+            phx_buddy_fill(space->whole[level], at, phx_low_power(order), on);
+        }
+        if (level >= 2) {
+            const uint32_t change = on ? 1u << shift[level] : 0 - (1u << shift[level]);
+            uint32_t *counts = &space->free_count[level][at];
+            const uint32_t *end = counts + (1u << order);
+            do {
+                *counts += change;
+            } while (++counts != end);
         }
     }
-    uint32_t level = 2;
-    for (; level <= depth && shift[level] < size; ++level) {
-        const uint32_t change = on ? 1u << shift[level] : 0 - (1u << shift[level]);
-        uint32_t *counts = &space->free_count[level][first >> shift[level]];
-        const uint32_t *end = counts + (1u << (size - shift[level]));
-        do {
-            *counts += change;
-        } while (++counts != end);
-    }
+    level = level < 2 ? 2 : level;
     phx_buddy_count(space, level, first, on ? 1u << size : 0 - (1u << size));
 }
 
@@ -135,9 +134,9 @@ PHX_INLINE void phx_buddy_mark(phx_space *space, uint32_t first, uint32_t size, 
         return;
     }
     const uint32_t shift = tree->leaves_shift[1];
-    phx_buddy_fill(space->whole[0], first, size, on);
-    phx_buddy_fill(space->whole[1], first >> shift, size - shift, on);
-    phx_buddy_count(space, 2, first, on ? 1u << size : 0 - (1u << size));
+    phx_buddy_fill(space->whole[0], first, phx_low_power(size), on);
+    phx_buddy_fill(space->whole[1], first >> shift, tree->narrow_hosts[size], on);
+    phx_buddy_count_narrow(space, first, on ? 1u << size : 0 - (1u << size));
 }
 
 /* space.c: what a block smaller than its maximal block changes besides. Merging says which shapes

@@ -2,27 +2,41 @@
 #include "owners.h"
 
 /* Every leaf of a host gets its own owner, so that a part of it can change hands. */
-static void share_host(phx_planner *planner, uint32_t host)
+static void split_host(phx_planner *planner, uint32_t host)
 {
     const uint32_t owner = planner->host_owner[host];
-    if (owner == PHX_SHARED) {
-        return;
-    }
     const uint32_t first = phx_child_first(planner->tree, 1, host);
     const uint32_t count = phx_child_count(planner->tree, 1, host);
-    for (uint32_t leaf = first; leaf < first + count && owner != 0; ++leaf) {
+    for (uint32_t leaf = first; leaf < first + count; ++leaf) {
         planner->leaf_owner[leaf] = owner;
     }
-    planner->host_owner[host] = PHX_SHARED;
+    planner->host_owner[host] = 0;
+}
+
+/* A host whose leaves all have one owner has it as a whole. */
+static void join_host(phx_planner *planner, uint32_t host)
+{
+    const uint32_t first = phx_child_first(planner->tree, 1, host);
+    const uint32_t count = phx_child_count(planner->tree, 1, host);
+    const uint32_t owner = planner->leaf_owner[first];
+    for (uint32_t leaf = first; leaf < first + count; ++leaf) {
+        if (planner->leaf_owner[leaf] != owner) {
+            return;
+        }
+    }
+    for (uint32_t leaf = first; leaf < first + count; ++leaf) {
+        planner->leaf_owner[leaf] = 0;
+    }
+    planner->host_owner[host] = owner;
 }
 
 static void own_part(phx_planner *planner, uint32_t host, uint32_t first, uint32_t end,
                      uint32_t owner)
 {
-    share_host(planner, host);
     for (uint32_t leaf = first; leaf < end; ++leaf) {
         planner->leaf_owner[leaf] = owner;
     }
+    join_host(planner, host);
 }
 
 void phx_own(phx_planner *planner, uint32_t first, uint32_t count, uint32_t slot)
@@ -53,18 +67,12 @@ void phx_own(phx_planner *planner, uint32_t first, uint32_t count, uint32_t slot
 
 static void disown_part(phx_planner *planner, uint32_t host, uint32_t first, uint32_t end)
 {
-    share_host(planner, host);
-    const uint32_t start = phx_child_first(planner->tree, 1, host);
-    const uint32_t stop = start + phx_child_count(planner->tree, 1, host);
+    if (planner->host_owner[host] != 0) {
+        split_host(planner, host);
+    }
     for (uint32_t leaf = first; leaf < end && !PHX_MUTANT_OWNER_KEPT; ++leaf) {
         planner->leaf_owner[leaf] = 0;
     }
-    for (uint32_t leaf = start; leaf < stop; ++leaf) {
-        if (planner->leaf_owner[leaf] != 0) {
-            return;
-        }
-    }
-    planner->host_owner[host] = 0;
 }
 
 void phx_disown(phx_planner *planner, uint32_t first, uint32_t count)
@@ -77,7 +85,7 @@ void phx_disown(phx_planner *planner, uint32_t first, uint32_t count)
         const uint32_t start = phx_child_first(tree, 1, host);
         const uint32_t stop = start + phx_child_count(tree, 1, host);
         const uint32_t here = end < stop ? end : stop;
-        if (at == start && here == stop && planner->host_owner[host] != PHX_SHARED) {
+        if (at == start && here == stop && planner->host_owner[host] != 0) {
             planner->host_owner[host] = 0;
         } else {
             disown_part(planner, host, at, here);
@@ -138,11 +146,12 @@ uint32_t phx_span_level(const phx_planner *planner, uint32_t slot)
     uint32_t left = gang->ranks;
     for (uint32_t next = gang->head + 1; next != 0 && left > 0;) {
         const uint32_t first = next - 1;
-        const uint32_t here = planner->run_count[first] < left ? planner->run_count[first] : left;
+        const uint32_t here =
+            planner->links[first].count < left ? planner->links[first].count : left;
         low = first < low ? first : low;
         high = first + here - 1 > high ? first + here - 1 : high;
         left -= here;
-        next = planner->run_next[first];
+        next = planner->links[first].next;
     }
     return phx_common_level(planner->tree, low, high);
 }
@@ -154,12 +163,12 @@ PHX_INLINE int release_block(phx_planner *planner, const phx_gang_slot *gang)
     const uint32_t first = gang->head;
     const uint32_t size = phx_log2_ceil(gang->ranks);
     const uint32_t count = 1u << size;
-    const uint32_t odd = (planner->run_count[first] ^ count) | planner->run_next[first] |
+    const uint32_t odd = (planner->links[first].count ^ count) | planner->links[first].next |
                          planner->count->ill | (first & (count - 1));
     if (odd != 0 || size >= planner->tree->blocks) {
         return 0;
     }
-    planner->run_count[first] = 0;
+    planner->links[first].count = 0;
     phx_disown_block(planner, first, count);
     phx_buddy_give(&planner->space, first, size);
     if (PHX_RARELY(phx_spares_stir(planner, first, count))) {
@@ -172,11 +181,11 @@ static __attribute__((noinline)) void release_runs(phx_planner *planner, uint32_
 {
     for (uint32_t next = head + 1; next != 0;) {
         const uint32_t first = next - 1;
-        const uint32_t count = planner->run_count[first];
-        next = planner->run_next[first];
-        planner->run_next[first] = 0;
-        planner->run_count[first] = 0;
-        if (phx_is_buddy(planner->tree, first, count)) {
+        const uint32_t count = planner->links[first].count;
+        next = planner->links[first].next;
+        planner->links[first].next = 0;
+        planner->links[first].count = 0;
+        if (phx_is_buddy(planner->tree, first, count) && count >= planner->tree->level[1].leaves) {
             phx_disown_block(planner, first, count);
         } else {
             phx_disown(planner, first, count);
@@ -186,12 +195,10 @@ static __attribute__((noinline)) void release_runs(phx_planner *planner, uint32_
     }
 }
 
-PHX_INLINE void release_slot(phx_planner *planner, uint32_t slot)
+/* The slot of a gang that holds nothing any more is free again. */
+PHX_INLINE void free_slot(phx_planner *planner, uint32_t slot)
 {
     phx_gang_slot *gang = &planner->gangs[slot];
-    if (PHX_RARELY(!release_block(planner, gang))) {
-        release_runs(planner, gang->head);
-    }
     const uint16_t generation = (uint16_t)(gang->generation + 1);
     gang->head = planner->count->slot_free;
     gang->ranks = 0;
@@ -200,6 +207,15 @@ PHX_INLINE void release_slot(phx_planner *planner, uint32_t slot)
     gang->generation = generation;
     planner->count->slot_free = slot + 1;
     --planner->count->gangs;
+}
+
+PHX_INLINE void release_slot(phx_planner *planner, uint32_t slot)
+{
+    const phx_gang_slot *gang = &planner->gangs[slot];
+    if (PHX_RARELY(!release_block(planner, gang))) {
+        release_runs(planner, gang->head);
+    }
+    free_slot(planner, slot);
 }
 
 phx_status phx_release(phx_planner *planner, uint32_t slot)
@@ -219,26 +235,39 @@ int64_t phx_handle(const phx_planner *planner, uint32_t slot)
     return (int64_t)slot | ((int64_t)planner->gangs[slot].generation << 32);
 }
 
+uint32_t phx_gang_is_unnamed(const phx_planner *planner, uint32_t slot)
+{
+    return phx_slot_is_held(planner, slot) && (planner->gangs[slot].levels & PHX_UNNAMED) != 0;
+}
+
+/* Lists the gang of a handle by taking its mark; 0 when it is stale, or was listed before. */
+PHX_INLINE int list_handle(phx_planner *planner, int64_t handle)
+{
+    const uint32_t slot = (uint32_t)(handle & 0xffffffff);
+    if (PHX_RARELY(handle < 0 || phx_handle(planner, slot) != handle ||
+                   (planner->gangs[slot].levels & PHX_UNNAMED) == 0)) {
+        return 0;
+    }
+    planner->gangs[slot].levels ^= PHX_UNNAMED;
+    return 1;
+}
+
 phx_status phx_release_many(phx_planner *planner, const int64_t *handles, uint32_t handle_count)
 {
-    phx_status status = PHX_OK;
-    uint32_t checked = 0;
-    for (; checked < handle_count && status == PHX_OK; ++checked) {
-        const uint32_t slot = (uint32_t)(handles[checked] & 0xffffffff);
-        if (handles[checked] < 0 || phx_handle(planner, slot) != handles[checked] ||
-            phx_bit(planner->lost, slot)) {
-            status = PHX_STALE_HANDLE;
-            break;
+    uint32_t listed = 0;
+    while (listed < handle_count && list_handle(planner, handles[listed])) {
+        ++listed;
+    }
+    if (listed < handle_count) {
+        while (listed-- > 0) {
+            planner->gangs[handles[listed] & 0xffffffff].levels ^= PHX_UNNAMED;
         }
-        phx_bit_set(planner->lost, slot); /* slots are fewer than leaves: one mark each */
+        return PHX_STALE_HANDLE;
     }
-    for (uint32_t at = 0; at < checked; ++at) {
-        phx_bit_clear(planner->lost, (uint32_t)(handles[at] & 0xffffffff));
-    }
-    for (uint32_t at = 0; at < handle_count && status == PHX_OK; ++at) {
+    for (uint32_t at = 0; at < handle_count; ++at) {
         release_slot(planner, (uint32_t)(handles[at] & 0xffffffff));
     }
-    return status;
+    return PHX_OK;
 }
 
 phx_status phx_gang_leaves(const phx_planner *planner, uint32_t slot, uint32_t *leaves)
@@ -249,9 +278,9 @@ phx_status phx_gang_leaves(const phx_planner *planner, uint32_t slot, uint32_t *
     const phx_gang_slot *gang = &planner->gangs[slot];
     uint32_t left = gang->ranks;
     for (uint32_t next = gang->head + 1; next != 0 && left > 0;
-         next = planner->run_next[next - 1]) {
+         next = planner->links[next - 1].next) {
         const uint32_t first = next - 1;
-        const uint32_t held = planner->run_count[first];
+        const uint32_t held = planner->links[first].count;
         const uint32_t count = held < left ? held : left;
         for (uint32_t at = 0; at < count; ++at) {
             leaves[at] = first + at;
@@ -270,9 +299,9 @@ phx_status phx_gang_runs(const phx_planner *planner, uint32_t slot, phx_run *run
         return PHX_STALE_HANDLE;
     }
     for (uint32_t next = planner->gangs[slot].head + 1; next != 0;
-         next = planner->run_next[next - 1]) {
+         next = planner->links[next - 1].next) {
         if (*count < room) {
-            runs[*count] = (phx_run){next - 1, planner->run_count[next - 1]};
+            runs[*count] = (phx_run){next - 1, planner->links[next - 1].count};
         }
         ++*count;
     }

@@ -9,7 +9,7 @@
 #define PHX_LEVELS_MAX 17
 #define PHX_LEAVES_MAX 1048576
 #define PHX_NONE 4294967295
-#define PHX_VERSION 1
+#define PHX_VERSION 2
 
 typedef struct phx_tree phx_tree;
 typedef struct phx_planner phx_planner;

@@ -15,7 +15,7 @@
 #ifndef PHX_MUTANT_FOREIGN_SPARE /* a repair opens a spare outside the domain it may use */
 #define PHX_MUTANT_FOREIGN_SPARE 0
 #endif
-#ifndef PHX_MUTANT_OWNER_KEPT /* release keeps the owner of a shared host's leaves */
+#ifndef PHX_MUTANT_OWNER_KEPT /* release keeps the owners of a block */
 #define PHX_MUTANT_OWNER_KEPT 0
 #endif
 #ifndef PHX_MUTANT_PHANTOM_COUNTED /* a phantom serves constraints of its level */

@@ -45,74 +45,23 @@ PHX_INLINE void phx_owners_fill(uint32_t *owners, uint32_t count, uint32_t owner
     } while (owners != end);
 }
 
-/* Makes 2^n owners zero; their bits, or-ed together. */
-PHX_INLINE uint32_t phx_owners_clear(uint32_t *owners, uint32_t count)
-{
-    uint32_t bits[4] = {0, 0, 0, 0};
-    if (count <= 8) {
-        for (uint32_t at = 0; at < 8; ++at) {
-            bits[at & 3] |= owners[at & (count - 1)];
-        }
-    } else {
-        for (uint32_t start = 0; start < count; start += 16) {
-            for (uint32_t at = 0; at < 16; ++at) {
-                bits[at & 3] |= owners[start + at];
-            }
-        }
-    }
-    phx_owners_fill(owners, count, 0);
-    return bits[0] | bits[1] | bits[2] | bits[3];
-}
-
-/* A free block gets an owner (slot + 1): none of its hosts is held whole by anybody. */
+/* A block of leaves that nobody owns gets an owner (slot + 1). */
 PHX_INLINE void phx_own_block(phx_planner *planner, uint32_t first, uint32_t count, uint32_t owner)
 {
     const uint32_t shift = planner->tree->leaves_shift[1];
-    uint32_t *hosts = &planner->host_owner[first >> shift];
     const uint32_t covered = count >> shift;
-    *hosts = PHX_SHARED;
-    phx_owners_fill(covered == 0 ? &planner->leaf_owner[first] : hosts,
-                    covered == 0 ? count : covered, owner);
+    /* Hosts or leaves: without a branch, since nothing foretells the size of a gang. */
+    const uint32_t part = (uint32_t)(covered == 0);
+    uint32_t *hosts = &planner->host_owner[first >> shift];
+    const ptrdiff_t leaves = &planner->leaf_owner[first] - hosts;
+    phx_owners_fill(hosts + (leaves & -(ptrdiff_t)part), covered | (count & (0 - part)), owner);
 }
 
-/* Owners of a host's 2^n leaves but one gang's, or-ed together; n >= 1. */
-PHX_INLINE uint32_t phx_other_owners(const uint32_t *owners, uint32_t count, uint32_t gang)
-{
-    uint32_t bits[4] = {0, 0, 0, 0};
-    if (count < 4) {
-        return (owners[0] == gang ? 0 : owners[0]) | (owners[1] == gang ? 0 : owners[1]);
-    }
-    const uint32_t *end = owners + count;
-    do {
-        for (uint32_t at = 0; at < 4; ++at) {
-            bits[at] |= owners[at] == gang ? 0 : owners[at];
-        }
-        owners += 4;
-    } while (owners != end);
-    return bits[0] | bits[1] | bits[2] | bits[3];
-}
-
-/* A block, all of one gang, is nobody's. */
+/* A block of one gang is nobody's; a part of a host if no other part of it is the same gang's. */
 PHX_INLINE void phx_disown_block(phx_planner *planner, uint32_t first, uint32_t count)
 {
-    const uint32_t shift = planner->tree->leaves_shift[1];
-    uint32_t *hosts = &planner->host_owner[first >> shift];
-    const uint32_t covered = count >> shift;
-    if (covered == 0) {
-        uint32_t *owners = &planner->leaf_owner[first];
-        const uint32_t others =
-            phx_other_owners(&planner->leaf_owner[first >> shift << shift], 1u << shift, *owners);
-        *hosts = others != 0 || PHX_MUTANT_OWNER_KEPT ? PHX_SHARED : 0;
-        if (!PHX_MUTANT_OWNER_KEPT) {
-            phx_owners_fill(owners, count, 0);
-        }
-        return;
-    }
-    if (PHX_RARELY(phx_owners_clear(hosts, covered) >> 31)) {
-        /* A repair can put a host together out of parts: it is SHARED. */
-        for (uint32_t at = 0; at < count && !PHX_MUTANT_OWNER_KEPT; ++at) {
-            planner->leaf_owner[first + at] = 0;
-        }
+    if (!PHX_MUTANT_OWNER_KEPT) {
+        phx_own_block(planner, first, count, 0);
     }
 }
 

@@ -70,8 +70,9 @@ phx_status phx_place_many(phx_planner *planner, const phx_gang *gang, const uint
 int64_t phx_adopt(phx_planner *planner, const phx_request *request, const uint32_t *leaves);
 
 phx_status phx_release(phx_planner *planner, uint32_t slot);
-/* Handles as phx_place_many gives them; checked all before any is released. */
+/* Handles that phx_place_many gave; checked all before any is released. */
 phx_status phx_release_many(phx_planner *planner, const int64_t *handles, uint32_t handle_count);
+uint32_t phx_gang_is_unnamed(const phx_planner *planner, uint32_t slot); /* placed by a batch */
 int64_t phx_handle(const phx_planner *planner, uint32_t slot);
 
 /* Leaves of a gang in rank order, ranks entries; runs the same as runs. */

@@ -136,7 +136,7 @@ static __attribute__((noinline)) int64_t commit_run(phx_planner *planner,
     const uint32_t slot = phx_slot_take(planner, request, request->level, first);
     phx_own(planner, first, request->held, slot);
     phx_space_take(&planner->space, first, request->held);
-    planner->run_count[first] = request->held;
+    planner->links[first].count = request->held;
     return result_of(planner->tree, slot, first, request->level, 0);
 }
 
@@ -148,7 +148,7 @@ static __attribute__((noinline)) int64_t commit_block(phx_planner *planner,
     const uint32_t first = phx_buddy_take_lowest(&planner->space, request->shape, top);
     const uint32_t slot = phx_slot_take(planner, request, request->level, first);
     phx_own_block(planner, first, request->held, slot + 1);
-    planner->run_count[first] = request->held;
+    planner->links[first].count = request->held;
     return result_of(planner->tree, slot, first, request->level, 0);
 }
 
@@ -159,23 +159,23 @@ static uint32_t *chain_run(phx_planner *planner, uint32_t *link, uint32_t first,
     uint32_t at = first;
     while (*link != 0 && *link - 1 < first) {
         at = *link - 1;
-        if (at + planner->run_count[at] == first) {
+        if (at + planner->links[at].count == first) {
             break;
         }
-        link = &planner->run_next[at];
+        link = &planner->links[at].next;
         at = first;
     }
     if (at == first) {
-        planner->run_next[first] = *link;
+        planner->links[first].next = *link;
         *link = first + 1;
     }
-    planner->run_count[at] += count;
-    const uint32_t next = planner->run_next[at];
+    planner->links[at].count += count;
+    const uint32_t next = planner->links[at].next;
     if (next == first + count + 1) {
-        planner->run_next[at] = planner->run_next[next - 1];
-        planner->run_count[at] += planner->run_count[next - 1];
-        planner->run_next[next - 1] = 0;
-        planner->run_count[next - 1] = 0;
+        planner->links[at].next = planner->links[next - 1].next;
+        planner->links[at].count += planner->links[next - 1].count;
+        planner->links[next - 1].next = 0;
+        planner->links[next - 1].count = 0;
     }
     return link;
 }
@@ -218,17 +218,21 @@ static __attribute__((noinline)) int64_t commit_union(phx_planner *planner,
     const uint32_t slot = phx_slot_take(planner, request, 0, 0);
     phx_gang_slot *gang = &planner->gangs[slot];
     uint32_t head = 0;
+    uint32_t last = 0;
     uint32_t *link = &head;
     for (uint32_t at = 0; at < request->pieces; ++at) {
         const uint32_t top = phx_ctz(*space->shapes & request->shapes);
         const uint32_t first = phx_buddy_take_lowest(space, request->shape, top);
         phx_own_block(planner, first, piece, slot + 1);
         link = chain_run(planner, *link <= first ? link : &head, first, piece);
+        last = first > last ? first : last;
     }
     gang->head = head - 1;
-    const uint32_t level = phx_span_level(planner, slot);
+    const uint32_t level = request->ranks == request->held
+                               ? phx_common_level(planner->tree, head - 1, last + piece - 1)
+                               : phx_span_level(planner, slot);
     gang->levels = (uint16_t)(gang->levels | (level << 10));
-    return result_of(planner->tree, slot, head - 1, level, planner->run_next[head - 1] != 0);
+    return result_of(planner->tree, slot, head - 1, level, planner->links[head - 1].next != 0);
 }
 
 /* The picked leaves, already taken or not, become a new gang in address order. */
@@ -246,8 +250,8 @@ static int64_t commit_picks(phx_planner *planner, const phx_request *request,
         }
         phx_own(planner, run.first, run.count, slot);
         *link = run.first + (runs > 0 ? 1 : 0); /* the head is a leaf, a link a leaf + 1 */
-        planner->run_count[run.first] = run.count;
-        link = &planner->run_next[run.first];
+        planner->links[run.first].count = run.count;
+        link = &planner->links[run.first].next;
         ++runs;
     }
     const uint32_t level = phx_span_level(planner, slot);
@@ -503,6 +507,7 @@ phx_status phx_place_many(phx_planner *planner, const phx_gang *gang, const uint
             continue;
         }
         const uint32_t slot = (uint32_t)(placed & 0x1fffff);
+        planner->gangs[slot].levels |= PHX_UNNAMED;
         handles[at] = (int64_t)slot | ((int64_t)planner->gangs[slot].generation << 32);
         levels[at] = (int32_t)((placed >> 42) & 31);
         offsets[at + 1] = offsets[at] + sizes[at];

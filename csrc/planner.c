@@ -48,8 +48,7 @@ static void lay_out(phx_planner *planner, const phx_tree *tree, uint32_t spare_p
     planner->host_owner = lay(plan, hosts, sizeof *planner->host_owner);
     planner->host_bytes = plan->at;
     planner->leaf_owner = lay(plan, leaves, sizeof *planner->leaf_owner);
-    planner->run_next = lay(plan, leaves, sizeof *planner->run_next);
-    planner->run_count = lay(plan, leaves, sizeof *planner->run_count);
+    planner->links = lay(plan, leaves, sizeof *planner->links);
     planner->gangs = lay(plan, leaves, sizeof *planner->gangs);
     planner->down = lay(plan, words, sizeof *planner->down);
     planner->suspect = lay(plan, words, sizeof *planner->suspect);

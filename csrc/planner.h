@@ -1,8 +1,8 @@
 /* phx_planner: who holds every leaf. Private header of the core.
  *
- * Ranks of a gang are runs of consecutive leaves, chained in rank order through run_next. A host (a
- * vertex of level 1) held whole by one run has its owner in host_owner; in a shared host (SHARED)
- * each leaf has its own in leaf_owner.
+ * Ranks of a gang are runs of consecutive leaves, chained in rank order by links. A host (a
+ * vertex of level 1) held whole by one gang has its owner in host_owner, and nowhere else; the
+ * leaves of other hosts have theirs in leaf_owner.
  *
  * Invariants, checked by phx_planner_validate:
  *   L1  the runs of a gang are disjoint, maximal, hold at least `ranks` leaves, all owned by it
@@ -19,16 +19,22 @@
 
 #include "space.h"
 
-#define PHX_SHARED 0xffffffffu
-#define PHX_ANYWHERE 31 /* `within` of a gang without one */
+#define PHX_UNNAMED 0x8000u /* placed by a batch: its handle alone tells it */
+#define PHX_ANYWHERE 31     /* `within` of a gang without one */
 
 typedef struct phx_gang_slot {
     uint32_t head;  /* first leaf; of a free slot the next free slot + 1 */
     uint32_t ranks; /* 0: the slot is free */
     uint32_t group;
-    uint16_t levels; /* group level in bits 0..4, within 5..9, level 10..14 */
+    uint16_t levels; /* group level in bits 0..4, within 5..9, level 10..14, PHX_UNNAMED */
     uint16_t generation;
 } phx_gang_slot;
+
+/* A run of a gang's leaves; all zero at leaves where none starts. */
+typedef struct phx_link {
+    uint32_t next;  /* first leaf of the next run + 1, 0: it is the last */
+    uint32_t count; /* its leaves */
+} phx_link;
 
 /* What is saved beside the arrays; lives at the start of the region. */
 typedef struct phx_counters {
@@ -48,10 +54,9 @@ struct phx_planner {
     const phx_tree *tree;
     phx_counters *count;
     phx_space space;
-    uint32_t *host_owner; /* [hosts] slot + 1, 0 = nobody, PHX_SHARED */
-    uint32_t *leaf_owner; /* [leaves] slot + 1, 0; only in shared hosts */
-    uint32_t *run_next;   /* [leaves] at the first leaf of a run: first leaf of the next + 1 */
-    uint32_t *run_count;  /* [leaves] at the first leaf of a run: its leaves */
+    uint32_t *host_owner; /* [hosts] slot + 1 where one gang holds it whole, else 0 */
+    uint32_t *leaf_owner; /* [leaves] slot + 1 in hosts nobody holds whole, 0 = nobody */
+    phx_link *links;      /* [leaves] at the first leaf of each run */
     phx_gang_slot *gangs; /* [leaves] */
     uint64_t *down;       /* bitmaps over leaves */
     uint64_t *suspect;
@@ -108,7 +113,7 @@ PHX_INLINE int phx_is_healthy(const phx_planner *planner, uint32_t leaf)
 PHX_INLINE uint32_t phx_leaf_slot(const phx_planner *planner, uint32_t leaf)
 {
     const uint32_t owner = planner->host_owner[phx_parent(planner->tree, 0, leaf)];
-    const uint32_t exact = owner == PHX_SHARED ? planner->leaf_owner[leaf] : owner;
+    const uint32_t exact = owner == 0 ? planner->leaf_owner[leaf] : owner;
     return exact == 0 ? PHX_NONE : exact - 1;
 }
 

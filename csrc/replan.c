@@ -214,7 +214,7 @@ PHX_INLINE int is_quick(const phx_planner *planner, const phx_gang_slot *gang, p
 }
 
 /* The first rank on the lost host, and in *level the lowest level that holds the gang with `to` in
- * its place; PHX_NONE: the host is not its own. */
+ * its place; PHX_NONE: the host is not one piece of a run. */
 static __attribute__((noinline)) uint32_t locate(const phx_planner *planner, uint32_t slot,
                                                  phx_run failed, phx_target to, uint32_t *level)
 {
@@ -225,17 +225,17 @@ static __attribute__((noinline)) uint32_t locate(const phx_planner *planner, uin
     uint32_t high = to.first + failed.count - 1;
     uint32_t rank = PHX_NONE;
     uint32_t before = 0;
-    if (planner->host_owner[failed.first >> shift[1]] != slot + 1) {
-        return PHX_NONE;
-    }
     for (uint32_t next = gang->head + 1; next != 0 && before < gang->ranks;) {
         uint32_t first = next - 1;
-        const uint32_t held = planner->run_count[first];
+        const uint32_t held = planner->links[first].count;
         const uint32_t here = held < gang->ranks - before ? held : gang->ranks - before;
         uint32_t last = first + here - 1;
-        next = planner->run_next[first];
+        next = planner->links[first].next;
         int stays = 1;
         if (failed.first - first < here) {
+            if (here - (failed.first - first) < failed.count) {
+                return PHX_NONE; /* two runs meet in the host, or it is not all its own */
+            }
             rank = before + failed.first - first;
             stays = here > failed.count;
             first += first == failed.first ? failed.count : 0;
@@ -268,7 +268,7 @@ static int plan_quick(const phx_planner *planner, uint32_t slot, phx_run failed,
     }
     const uint32_t head = gang->head;
     const uint32_t ranks = gang->ranks;
-    const uint32_t held = planner->run_count[head];
+    const uint32_t held = planner->links[head].count;
     const uint32_t before = phx_slot_level(gang);
     const phx_target to = quick_target(planner, gang, failed.first);
     uint32_t rank = failed.first - head;
@@ -426,14 +426,14 @@ static __attribute__((noinline)) phx_status plan_chain(phx_planner *planner, uin
     uint32_t apart = 0;
     uint32_t rank = 0;
     uint32_t run = gang->head;
-    uint32_t held = planner->run_count[run];
-    uint32_t next = planner->run_next[run];
+    uint32_t held = planner->links[run].count;
+    uint32_t next = planner->links[run].next;
     while (from - run >= held && next != 0) {
         apart |= run ^ to.first;
         rank += held;
         run = next - 1;
-        held = planner->run_count[run];
-        next = planner->run_next[run];
+        held = planner->links[run].count;
+        next = planner->links[run].next;
     }
     apart |= from == run ? 0 : run ^ to.first;
     apart |= next != 0 && rank + held < ranks ? (next - 1) ^ to.first : 0;
@@ -460,7 +460,7 @@ PHX_INLINE phx_status plan_near(phx_planner *planner, uint32_t slot, const phx_r
     const uint32_t ranks = gang->ranks;
     const uint32_t from = failed->first;
     const uint32_t leaves = failed->count;
-    if (PHX_RARELY(planner->run_count[head] < ranks)) {
+    if (PHX_RARELY(planner->links[head].count < ranks)) {
         return plan_chain(planner, slot, failed, moves, repair, room);
     }
     const uint32_t rank = from - head;

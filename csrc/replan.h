@@ -25,12 +25,12 @@ PHX_INLINE phx_cursor phx_cursor_start(const phx_planner *planner, uint32_t slot
 /* The next at most `most` ranks on consecutive leaves; moves the cursor behind them. */
 PHX_INLINE phx_run phx_cursor_next(const phx_planner *planner, phx_cursor *at, uint32_t most)
 {
-    const uint32_t left = planner->run_count[at->run] - at->into;
+    const uint32_t left = planner->links[at->run].count - at->into;
     const phx_run piece = {at->run + at->into, left < most ? left : most};
     at->rank += piece.count;
     at->into += piece.count;
-    if (at->into == planner->run_count[at->run] && planner->run_next[at->run] != 0) {
-        at->run = planner->run_next[at->run] - 1;
+    if (at->into == planner->links[at->run].count && planner->links[at->run].next != 0) {
+        at->run = planner->links[at->run].next - 1;
         at->into = 0;
     }
     return piece;

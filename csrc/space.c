@@ -49,6 +49,9 @@ void phx_space_attach(phx_space *space, const phx_tree *tree, void *region)
         space->free_count[level] = (uint32_t *)(void *)at;
         at += ((size_t)tree->level[level].count * sizeof(uint32_t) + 7) / 8 * 8;
     }
+    for (uint32_t level = tree->depth + 1; level <= PHX_COUNTS_MIN; ++level) {
+        space->free_count[level] = &space->idle;
+    }
     for (uint32_t shape = 0; shape + 1 < tree->shape_count; ++shape) {
         const uint32_t count = tree->level[tree->shape[shape].level].count;
         at += set_attach(&space->index[shape], count, NULL, at);
@@ -177,12 +180,16 @@ void phx_space_give(phx_space *space, uint32_t first, uint32_t count)
 
 /* The vertices above a block that turn whole, or stop being whole, with the maximal block of shape
  * `top` that it is a part of. */
-static void mark_above(phx_space *space, uint32_t first, uint32_t size, uint32_t top, int on)
+PHX_INLINE void mark_above(phx_space *space, uint32_t first, uint32_t size, uint32_t top, int on)
 {
-    const phx_tree *tree = space->tree;
-    for (uint32_t level = 1; level < tree->depth && tree->leaves_shift[level] <= top; ++level) {
-        if (tree->leaves_shift[level] > size) {
-            phx_bits_fill(space->whole[level], first >> tree->leaves_shift[level], 1, on);
+    const uint8_t *shift = space->tree->leaves_shift;
+    const uint32_t depth = space->tree->depth;
+    for (uint32_t level = space->tree->shape[size].level; level < depth && shift[level] <= top;
+         ++level) {
+        if (on) {
+            phx_bit_set(space->whole[level], first >> shift[level]);
+        } else {
+            phx_bit_clear(space->whole[level], first >> shift[level]);
         }
     }
 }

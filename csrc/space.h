@@ -18,11 +18,14 @@
 
 #include "tree.h"
 
+#define PHX_COUNTS_MIN 4 /* levels with counts, at least: a low tree's others go to `idle` */
+
 typedef struct phx_space {
     const phx_tree *tree;
     uint64_t *shapes; /* one word in the region */
     uint64_t *whole[PHX_DEPTH_MAX + 1];
     uint32_t *free_count[PHX_DEPTH_MAX + 1];
+    uint32_t idle; /* written, never read, and no part of the state */
     phx_set index[PHX_SHAPES_MAX];
 } phx_space;
 

@@ -233,10 +233,16 @@ static void fill_shapes(phx_tree *tree)
     for (uint32_t at = 0; at <= tree->depth; ++at) {
         tree->leaves_shift[at] = tree->level[at].leaves_shift;
     }
+    for (uint32_t at = tree->depth + 1; at <= PHX_DEPTH_MAX; ++at) {
+        tree->leaves_shift[at] = 31;
+    }
     if (tree->buddy) {
         tree->blocks = tree->shape_count;
         const uint32_t above_hosts = tree->depth < 2 ? 0 : tree->leaves_shift[2];
-        tree->narrow = above_hosts < 7 ? above_hosts : 7;
+        tree->narrow = above_hosts <= PHX_ORDERS ? above_hosts : PHX_ORDERS + 1;
+        for (uint32_t size = tree->leaves_shift[1]; size < tree->narrow; ++size) {
+            tree->narrow_hosts[size] = phx_low_power(size - tree->leaves_shift[1]);
+        }
     }
 }
 

@@ -52,12 +52,13 @@ struct phx_tree {
     uint32_t shape_count;
     uint32_t blocks; /* shapes of a buddy tree, shape s of 2^s leaves; 0 on other trees */
     uint32_t narrow; /* blocks of shapes below this one are narrow, see buddy.h */
+    uint64_t narrow_hosts[PHX_ORDERS + 1]; /* the hosts such a block covers, as the low bits */
     uint64_t fingerprint;
     size_t bytes;
     uint8_t internal[PHX_LEVELS_MAX + 1];  /* visible level -> internal level */
     uint8_t shape_base[PHX_DEPTH_MAX + 2]; /* first shape of a level */
     uint8_t order_count[PHX_DEPTH_MAX + 2];
-    uint8_t leaves_shift[PHX_DEPTH_MAX + 1]; /* that of every level, close together */
+    uint8_t leaves_shift[PHX_DEPTH_MAX + 1]; /* that of every level, close together; 31 above */
     uint8_t orders_of_byte[256];             /* orders of the maximal runs of an 8-bit mask */
     uint8_t *rails;                          /* [leaves], NULL: not given */
     phx_level level[PHX_DEPTH_MAX + 1];

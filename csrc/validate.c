@@ -6,11 +6,11 @@
 static int run_is_sound(const phx_planner *planner, uint32_t first, uint64_t *seen)
 {
     const uint32_t leaves = planner->tree->level[0].count;
-    if (first >= leaves || planner->run_count[first] == 0 ||
-        planner->run_count[first] > leaves - first) {
+    if (first >= leaves || planner->links[first].count == 0 ||
+        planner->links[first].count > leaves - first) {
         return 0;
     }
-    for (uint32_t leaf = first; leaf < first + planner->run_count[first]; ++leaf) {
+    for (uint32_t leaf = first; leaf < first + planner->links[first].count; ++leaf) {
         if (phx_bit(seen, leaf)) {
             return 0;
         }
@@ -21,7 +21,7 @@ static int run_is_sound(const phx_planner *planner, uint32_t first, uint64_t *se
 
 static int run_is_owned(const phx_planner *planner, uint32_t first, uint32_t slot)
 {
-    for (uint32_t leaf = first; leaf < first + planner->run_count[first]; ++leaf) {
+    for (uint32_t leaf = first; leaf < first + planner->links[first].count; ++leaf) {
         if (phx_leaf_slot(planner, leaf) != slot) {
             return 0;
         }
@@ -36,19 +36,19 @@ static const char *check_gang(const phx_planner *planner, uint32_t slot, uint64_
     const phx_gang_slot *gang = &planner->gangs[slot];
     const phx_tree *tree = planner->tree;
     uint64_t held = 0;
-    for (uint32_t next = gang->head + 1; next != 0; next = planner->run_next[next - 1]) {
+    for (uint32_t next = gang->head + 1; next != 0; next = planner->links[next - 1].next) {
         const uint32_t first = next - 1;
         if (!run_is_sound(planner, first, seen)) {
             return "L1: the runs of a gang overlap, are empty or leave the tree";
         }
-        const uint32_t after = planner->run_next[first];
-        if (after != 0 && after - 1 == first + planner->run_count[first]) {
+        const uint32_t after = planner->links[first].next;
+        if (after != 0 && after - 1 == first + planner->links[first].count) {
             return "L1: a run of a gang is not maximal";
         }
         if (!run_is_owned(planner, first, slot)) {
             return "L2: a leaf of a gang names another owner";
         }
-        held += planner->run_count[first];
+        held += planner->links[first].count;
     }
     if (held < gang->ranks) {
         return "L1: a gang holds fewer leaves than it has ranks";
@@ -72,9 +72,10 @@ static const char *check_chain(const phx_planner *planner, uint32_t slot)
     const uint32_t home = phx_ancestor(tree, 0, gang->head, top);
     uint32_t rank = 0;
     uint32_t domain = 0;
-    for (uint32_t next = gang->head + 1; next != 0; next = planner->run_next[next - 1]) {
+    for (uint32_t next = gang->head + 1; next != 0; next = planner->links[next - 1].next) {
         for (uint32_t leaf = next - 1;
-             leaf < next - 1 + planner->run_count[next - 1] && rank < gang->ranks; ++leaf, ++rank) {
+             leaf < next - 1 + planner->links[next - 1].count && rank < gang->ranks;
+             ++leaf, ++rank) {
             const uint32_t here = phx_ancestor(tree, 0, leaf, phx_slot_group_level(gang));
             domain = rank % gang->group == 0 ? here : domain;
             if (gang->group > 1 && here != domain) {
@@ -133,12 +134,11 @@ static const char *check_owners(const phx_planner *planner, const uint64_t *seen
         if ((slot != PHX_NONE) != phx_bit(seen, leaf)) {
             return "L2: an owned leaf is in no run, or a leaf of a run has no owner";
         }
-        if (planner->host_owner[phx_parent(tree, 0, leaf)] != PHX_SHARED &&
-            planner->leaf_owner[leaf] != 0) {
-            return "L2: a leaf has an owner of its own in a host that is not shared";
+        if (planner->host_owner[phx_parent(tree, 0, leaf)] != 0 && planner->leaf_owner[leaf] != 0) {
+            return "L2: a leaf has an owner of its own in a host that is held whole";
         }
-        const int used = planner->run_count[leaf] != 0;
-        if (!used && planner->run_next[leaf] != 0) {
+        const int used = planner->links[leaf].count != 0;
+        if (!used && planner->links[leaf].next != 0) {
             return "L7: an unused run slot is not zero";
         }
         if (used && !phx_bit(seen, leaf)) {

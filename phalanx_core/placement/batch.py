@@ -79,8 +79,6 @@ class Batch(State):
                 ffi.from_buffer("int32_t[]", leaves),
             )
             native.check(status, "place_many")
-            held = handles if levels.min(initial=0) >= 0 else handles[handles >= 0]
-            self._marks()[held & _SLOTS] = 1
             leaves = leaves[: offsets[-1]]
             if not self._frame.tree.identity:
                 leaves = self._frame.leaf_ids(leaves)
@@ -104,12 +102,6 @@ class Batch(State):
             ),
         )
 
-    def _marks(self) -> NDArray[np.uint8]:
-        """One byte a slot: whether a gang without a key holds it."""
-        if self._anonymous is None:
-            self._anonymous = np.zeros(self._frame.leaf_count, np.uint8)
-        return self._anonymous
-
     def release_many(self, handles: ArrayLike) -> None:
         """Release gangs of :meth:`place_many`, all or none of them.
 
@@ -127,41 +119,27 @@ class Batch(State):
         """
         with self._inside:
             given = _handles(handles)
-            slots = given & _SLOTS
-            marks = self._marks()
-            in_range = given.size == 0 or (
-                int(given.min()) >= 0 and int(slots.max()) < marks.size
-            )
-            if not in_range or not marks[slots].all():
-                known = (given >= 0) & (slots < marks.size)
-                known[known] = marks[slots[known]] == 1
-                raise OwnershipError(
-                    f"release_many: handle {int(given[~known][0])} was released before, "
-                    "or never given"
-                )
-            if self._hit:
-                self._fence_many(given, slots)
+            if self._hit and self._stale(given) is None:
+                self._fence_many(given)
             pointer = ffi.from_buffer("int64_t[]", given)
-            status = lib.phx_release_many(self._core, pointer, given.size)
-            if status:
-                raise OwnershipError(
-                    f"release_many: handle {self._stale(given)} was released before, "
-                    "or is listed twice"
-                )
-            marks[slots] = 0
+            if lib.phx_release_many(self._core, pointer, given.size):
+                raise OwnershipError(f"release_many: {self._stale(given)}")
 
-    def _fence_many(self, given: HandleArray, slots: HandleArray) -> None:
-        if self._stale(given) is not None:
-            return
-        for handle, slot in zip(given.tolist(), slots.tolist(), strict=True):
-            if slot in self._hit:
-                self._fence_down(slot, Handle(handle))
+    def _fence_many(self, given: HandleArray) -> None:
+        for handle in given.tolist():
+            if handle & _SLOTS in self._hit:
+                self._fence_down(handle & _SLOTS, Handle(handle))
 
-    def _stale(self, given: HandleArray) -> int | None:
+    def _stale(self, given: HandleArray) -> str | None:
+        """The first handle that a batch must not name, and why."""
         seen = set()
         for handle in given.tolist():
-            if handle in seen or lib.phx_handle(self._core, handle & _SLOTS) != handle:
-                return int(handle)
+            if handle in seen:
+                return f"handle {handle} is listed twice"
+            slot = handle & _SLOTS
+            known = handle >= 0 and lib.phx_handle(self._core, slot) == handle
+            if not (known and lib.phx_gang_is_unnamed(self._core, slot)):
+                return f"handle {handle} was released before, or never given"
             seen.add(handle)
         return None
 

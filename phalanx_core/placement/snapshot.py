@@ -148,11 +148,6 @@ class Snapshots(State):
         held = states & 3 == lib.PHX_JOB
         down = held & ((states >> 2) & 3 == lib.PHX_DOWN)
         self._hit = dict.fromkeys((states[down] >> 8).tolist())
-        slots = set((states[held] >> 8).tolist())
-        slots = {slot for slot in slots if self._named(slot) is None}
-        if slots:
-            self._anonymous = np.zeros(self._frame.leaf_count, np.uint8)
-            self._anonymous[sorted(slots)] = 1
 
     def validate(self) -> None:
         """Recompute every invariant, of the core and of the tables beside it.

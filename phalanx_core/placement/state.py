@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from phalanx_core import native
 from phalanx_core.errors import (
@@ -74,13 +73,12 @@ class State:
 
     Invariants, checked by ``validate`` after the core's own:
       P1  every job's slot is held in the core by a gang of its ranks, one job a slot
-      P2  every held slot has a job or is marked anonymous, never both
+      P2  every held slot has a job or was filled by a batch, never both
       P3  the leaves in the table of quarantine are those in the core's
     """
 
     __slots__ = (
         "__weakref__",
-        "_anonymous",
         "_calls",
         "_core",
         "_fence",
@@ -112,7 +110,6 @@ class State:
         # Leaves that entered quarantine, as a repair's moves or as positions.
         self._taken: list[Repair | tuple[Job | Handle, list[int]]] = []
         self._fence: dict[int, Job | Handle] = {}
-        self._anonymous: NDArray[np.uint8] | None = None
         self._calls = native.calls(core)
 
     def _find(self, job: object) -> Entry:
@@ -212,8 +209,6 @@ class State:
         other._names = list(self._names)
         other._hit = dict(self._hit)
         other._fence = dict(self._fenced_leaves())
-        if self._anonymous is not None:
-            other._anonymous = self._anonymous.copy()
 
     def _check_tables(self) -> None:
         states = native.leaf_states(self._core, 0, self._frame.leaf_count)
@@ -226,9 +221,8 @@ class State:
                 raise InvariantBroken(
                     "P1", f"job {job!r} of {wanted} ranks has slot {slot} of {ranks}"
                 )
-        marked: list[int] = []
-        if self._anonymous is not None:
-            marked = np.flatnonzero(self._anonymous).tolist()
+        unnamed = lib.phx_gang_is_unnamed
+        marked = [slot for slot in slots if unnamed(self._core, slot)]
         named = [at for at, job in enumerate(self._names) if job is not None]
         if sorted(slots) != sorted(named + marked) or len(named) != len(self._jobs):
             raise InvariantBroken("P2", "slots of the core and of the tables differ")

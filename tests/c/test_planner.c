@@ -238,6 +238,14 @@ static void test_batches(void)
     const int64_t twice[2] = {handles[0], handles[0]};
     CHECK(phx_release_many(planner, twice, 2) == PHX_STALE_HANDLE);
     const int64_t held[3] = {handles[0], handles[1], handles[3]};
+    CHECK(phx_gang_is_unnamed(planner, 0) && !phx_gang_is_unnamed(planner, 3));
+    phx_request request;
+    CHECK(phx_request_init(planner, &gang, &request) == PHX_OK);
+    const uint32_t named = (uint32_t)phx_place(planner, &request) & 0x1fffff;
+    const int64_t mixed[2] = {handles[0], phx_handle(planner, named)};
+    CHECK(!phx_gang_is_unnamed(planner, named));
+    CHECK(phx_release_many(planner, mixed, 2) == PHX_STALE_HANDLE);
+    CHECK(phx_gang_is_unnamed(planner, 0) && phx_release(planner, named) == PHX_OK);
     CHECK(phx_release_many(planner, held, 3) == PHX_OK);
     CHECK(phx_release_many(planner, held, 1) == PHX_STALE_HANDLE);
     CHECK(phx_free_leaves(planner, 0, NULL) == 128);

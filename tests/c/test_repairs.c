@@ -86,6 +86,36 @@ static int move_is(const phx_move *move, uint32_t rank, uint32_t from, uint32_t 
     return move->rank == rank && move->from == from && move->to == to && move->count == count;
 }
 
+/* A host that two runs of one gang share is held whole; its loss moves both runs, each in its own
+ * order, and what is given back run by run is nobody's. */
+static void test_two_runs_in_a_host(void)
+{
+    bench on = bench_new(4, PAPER, PHX_NONE, PHX_NONE);
+    const phx_run runs[3] = {{12, 4}, {8, 4}, {16, 8}};
+    const phx_run host = {8, 8};
+    on.slot = adopt(&on, gang_of(16, 8, 1, PHX_NONE), runs);
+    CHECK(replan(&on, &host, 1, NULL, 0) == PHX_OK && on.repair.moved == 8);
+    uint32_t leaves[16];
+    CHECK(phx_gang_leaves(on.planner, on.slot, leaves) == PHX_OK);
+    for (uint32_t rank = 0; rank < 16; ++rank) {
+        CHECK(leaves[rank] == (rank < 8 ? rank : rank + 8));
+    }
+    uint32_t lost[8];
+    uint32_t owners[8];
+    for (uint32_t at = 0; at < 8; ++at) {
+        lost[at] = 8 + at;
+    }
+    CHECK(phx_health_change(on.planner, PHX_HEAL, lost, 8, owners) == PHX_OK);
+    CHECK(phx_quarantine_release(on.planner, lost, 8) == PHX_OK);
+    CHECK(phx_release(on.planner, on.slot) == PHX_OK);
+    on.slot = adopt(&on, gang_of(16, 8, 1, PHX_NONE), runs);
+    CHECK(phx_leaf_state(on.planner, 8) >> 8 == on.slot);
+    CHECK(phx_release(on.planner, on.slot) == PHX_OK);
+    CHECK_VALID(on.planner);
+    CHECK(phx_free_leaves(on.planner, 0, NULL) == 128);
+    bench_end(&on);
+}
+
 /* Cordoned leaves count as lost only for a drain. */
 static void test_drain(void)
 {
@@ -313,6 +343,7 @@ static void test_rails(void)
 
 int main(void)
 {
+    test_two_runs_in_a_host();
     test_drain();
     test_partial();
     test_limits_that_make_a_unit_move();
@@ -325,6 +356,6 @@ int main(void)
     test_hosts_that_are_stand_ins();
     test_buddy_gang_with_leaves_to_spare();
     test_rails();
-    puts("test_repairs: 12 passed, 0 failed");
+    puts("test_repairs: 13 passed, 0 failed");
     return 0;
 }

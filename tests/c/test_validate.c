@@ -77,11 +77,11 @@ static void s5_shape_that_is_none(phx_planner *p)
 
 static void l1_empty_run(phx_planner *p)
 {
-    p->run_count[8] = 0;
+    p->links[8].count = 0;
 }
 static void l1_long_run(phx_planner *p)
 {
-    p->run_count[8] = 1000;
+    p->links[8].count = 1000;
 }
 static void l1_far_head(phx_planner *p)
 {
@@ -89,7 +89,7 @@ static void l1_far_head(phx_planner *p)
 }
 static void l1_far_link(phx_planner *p)
 {
-    p->run_next[8] = 600;
+    p->links[8].next = 600;
 }
 static void l1_overlap(phx_planner *p)
 {
@@ -97,7 +97,7 @@ static void l1_overlap(phx_planner *p)
 }
 static void l1_loop(phx_planner *p)
 {
-    p->run_next[24] = 17;
+    p->links[24].next = 17;
 }
 static void l1_too_few(phx_planner *p)
 {
@@ -105,9 +105,9 @@ static void l1_too_few(phx_planner *p)
 }
 static void l1_not_maximal(phx_planner *p)
 {
-    p->run_count[0] = 4;
-    p->run_next[0] = 5;
-    p->run_count[4] = 4;
+    p->links[0].count = 4;
+    p->links[0].next = 5;
+    p->links[4].count = 4;
 }
 
 static void l2_other_owner(phx_planner *p)
@@ -190,11 +190,11 @@ static void l6_ill(phx_planner *p)
 }
 static void l7_link(phx_planner *p)
 {
-    p->run_next[5] = 1;
+    p->links[5].next = 1;
 }
 static void l7_run(phx_planner *p)
 {
-    p->run_count[300] = 1;
+    p->links[300].count = 1;
 }
 
 static void l8_no_group(phx_planner *p)

@@ -108,7 +108,7 @@ def test_validate_tells_tables_and_core_apart() -> None:
     """A table that lost a job, a name or a fence is told by its tag."""
     for tag, spoil in (
         ("P1", lambda p: p._names.__setitem__(0, "other")),
-        ("P2", lambda p: p._anonymous.fill(0)),
+        ("P2", lambda p: p._names.append("nobody")),
         ("P3", lambda p: p._fence.clear()),
     ):
         planner = busy()
