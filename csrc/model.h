@@ -8,7 +8,7 @@
 /* cffi:begin */
 #define PHX_LEVELS_MAX 17
 #define PHX_LEAVES_MAX 1048576
-#define PHX_NONE 4294967295
+#define PHX_NONE 4294967295u
 #define PHX_VERSION 2
 
 typedef struct phx_tree phx_tree;
