@@ -38,6 +38,10 @@ class SaveError(PhalanxError, ValueError):
     """Saved bytes that are damaged, foreign, of another version or topology."""
 
 
+class OutputError(PhalanxError, ValueError):
+    """A placement that an output format cannot express; names job, format and rule."""
+
+
 class InvariantBroken(PhalanxError):
     """The core found its own state wrong: a bug; stop and report the tag.
 
