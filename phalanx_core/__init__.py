@@ -25,6 +25,7 @@ from phalanx_core.errors import (
 )
 from phalanx_core.placement import (
     Block,
+    Communication,
     DrainPlan,
     Gang,
     Handle,
@@ -34,15 +35,18 @@ from phalanx_core.placement import (
     MisfitCode,
     Owner,
     OwnerKind,
+    Parallelism,
     Placement,
     Planner,
     Repair,
     Spares,
+    communication,
 )
 from phalanx_core.topology import Topology
 
 __all__ = [
     "Block",
+    "Communication",
     "ConcurrentUse",
     "DrainPlan",
     "Gang",
@@ -53,10 +57,11 @@ __all__ = [
     "LevelRecord",
     "Misfit",
     "MisfitCode",
-    "Owner",
     "OutputError",
+    "Owner",
     "OwnerKind",
     "OwnershipError",
+    "Parallelism",
     "PhalanxError",
     "Placement",
     "Planner",
@@ -67,4 +72,5 @@ __all__ = [
     "Topology",
     "TopologyError",
     "UnknownJob",
+    "communication",
 ]

@@ -1,8 +1,10 @@
 """Place gangs on a topology and repair them: planner, gang, spares and answers."""
 
+from phalanx_core.placement.communication import Communication, communication
 from phalanx_core.placement.gang import Gang
 from phalanx_core.placement.keys import Handle
 from phalanx_core.placement.misfit import LevelRecord, Misfit, MisfitCode
+from phalanx_core.placement.parallelism import Parallelism
 from phalanx_core.placement.planner import Planner
 from phalanx_core.placement.repair import DrainPlan, Repair
 from phalanx_core.placement.results import Block, Health, Owner, OwnerKind, Placement
@@ -10,6 +12,7 @@ from phalanx_core.placement.spares import Spares
 
 __all__ = [
     "Block",
+    "Communication",
     "DrainPlan",
     "Gang",
     "Handle",
@@ -19,8 +22,10 @@ __all__ = [
     "MisfitCode",
     "Owner",
     "OwnerKind",
+    "Parallelism",
     "Placement",
     "Planner",
     "Repair",
     "Spares",
+    "communication",
 ]
