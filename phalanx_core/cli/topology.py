@@ -29,10 +29,6 @@ def show_topology(
         screen.document({**summary(topology), "report": report})
         return exits.DONE
     screen.text(str(topology.report))
-    if topology.report and topology.report.tainted:
-        names = topology.report.tainted
-        shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
-        screen.text(f"unhealthy  {len(names)} leaves by their source ({shown})")
     screen.text("")
     screen.text(picture(topology, width=screen.width))
     screen.show()

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from phalanx_core.topology.odd_domains import OddDomains
 from phalanx_core.topology.tree import build_tree
 
 if TYPE_CHECKING:
     from phalanx_core.topology.forest import Forest
+
+_EXAMPLES = 3
 
 
 @dataclass(frozen=True)
@@ -35,10 +39,21 @@ class LeftOut:
     examples: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        shown = ", ".join(self.examples)
-        dots = ", ..." if self.count > len(self.examples) else ""
-        names = f" ({shown}{dots})" if shown else ""
+        names = first_names(self.examples, self.count)
         return f"{self.count} x {self.what}: {self.why}{names}"
+
+
+def first_names(examples: Sequence[str], count: int) -> str:
+    """Names in brackets behind a sentence, with dots where there are more.
+
+    Examples
+    --------
+    >>> first_names(("a", "b"), 7)
+    ' (a, b, ...)'
+    """
+    shown = ", ".join(examples)
+    dots = ", ..." if count > len(examples) else ""
+    return f" ({shown}{dots})" if shown else ""
 
 
 @dataclass(frozen=True)
@@ -73,8 +88,14 @@ class CompileReport:
     notes
         Facts a reader of the picture should know, one sentence each.
     tainted
-        Names of leaves that their source marks as unhealthy; they are compiled, their
-        health is the planner's matter.
+        Names of leaves that their source marks as unhealthy: by a taint of the GPU, or
+        on a host that Kubernetes clears of work (NoExecute). They are compiled; what
+        follows is the planner's matter: ``planner.fail(report.tainted)``.
+    cordoned
+        Names of leaves on hosts that take no new work (a cordon, a NoSchedule taint).
+        What runs there stays: ``planner.cordon(report.cordoned)``.
+    odd
+        Levels with a usual shape, and the domains that differ from it.
     """
 
     files: int
@@ -86,6 +107,8 @@ class CompileReport:
     types: tuple[tuple[str, int], ...]
     notes: tuple[str, ...] = ()
     tainted: tuple[str, ...] = ()
+    cordoned: tuple[str, ...] = ()
+    odd: tuple[OddDomains, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dict of the same fields, for JSON."""
@@ -104,6 +127,11 @@ class CompileReport:
                 f"{row.fanout_median:g} / {row.fanout_max}"
                 + (f"  ({row.missing} leaves have none)" if row.missing else "")
             )
+        lines += [f"odd  {entry}" for entry in self.odd]
+        for word, leaves in (("unhealthy", self.tainted), ("cordoned", self.cordoned)):
+            if leaves:
+                names = first_names(leaves[:_EXAMPLES], len(leaves))
+                lines.append(f"{word}  {len(leaves)} leaves by their source{names}")
         lines += [f"left out  {entry}" for entry in self.left_out]
         lines += [f"note  {note}" for note in self.notes]
         return "\n".join(lines)

@@ -151,6 +151,8 @@ class Topology(Forest):
         paths: str | PathLike[str] | Sequence[str | PathLike[str]],
         gpus_per_host: int | None = None,
         label_keys: Sequence[str] | None = None,
+        topology: str | None = None,
+        tolerate: Sequence[str] = (),
     ) -> Topology:
         """Compile a cluster from its files, whatever their order.
 
@@ -163,19 +165,24 @@ class Topology(Forest):
         gpus_per_host
             GPUs of each Slurm host of which no ``slurm.conf`` line speaks.
         label_keys
-            Host label keys that name the domains, broadest first; by default the
-            known keys that are present.
+            Host label keys that name the domains, broadest first; by default the keys
+            of the one Topology object (Kueue, KAI), else the known keys present.
+        topology
+            Which Topology object names the levels, where the files hold several: its
+            name, with the API group before it where that is not enough.
+        tolerate
+            Keys of Node taints that say nothing of health, beside ``nvidia.com/gpu``.
 
         Raises
         ------
         TopologyError
             Naming file, object, field and rule.
         InvalidRequest
-            If ``gpus_per_host`` is not above 0 or ``label_keys`` not a list of texts.
+            If an option is of another type or size, or two exclude each other.
         """
         from phalanx_core.topology.readers import read_topology
 
-        return read_topology(paths, gpus_per_host, label_keys)
+        return read_topology(paths, gpus_per_host, label_keys, topology, tolerate)
 
     def describe(self) -> str:
         """Spec text; a uniform topology's reads back by :meth:`from_spec`.

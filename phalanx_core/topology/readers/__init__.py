@@ -14,9 +14,15 @@ from typing import Any
 
 from phalanx_core.errors import InvalidRequest, TopologyError
 from phalanx_core.topology.readers import (
+    hyper_nodes,
+    kai_topology,
     kubernetes_nodes,
+    kueue_topology,
     resource_slices,
     slurm_conf,
+    tables,
+    topograph_graph,
+    topograph_model,
 )
 from phalanx_core.topology.readers.documents import Document, load
 from phalanx_core.topology.readers.inventory import Inventory, Options, Reader
@@ -24,19 +30,33 @@ from phalanx_core.topology.topology import Topology
 
 READERS: tuple[Reader, ...] = (
     kubernetes_nodes.READER,
+    kueue_topology.READER,
+    kai_topology.READER,
     resource_slices.READER,
+    hyper_nodes.READER,
     slurm_conf.READER,
+    topograph_model.READER,
+    topograph_graph.READER,
+    tables.READER,
 )
-_REFUSED = {"Slurm topology.yaml": ("topology", "cluster_default")}
 
 
 def read_topology(
     paths: str | PathLike[str] | Sequence[str | PathLike[str]],
     gpus_per_host: int | None = None,
     label_keys: Sequence[str] | None = None,
+    topology: str | None = None,
+    tolerate: Sequence[str] = (),
 ) -> Topology:
     """Compile files of any known format to one topology; see ``Topology.read``."""
-    options = Options(_count(gpus_per_host), _keys(label_keys))
+    keys = None if label_keys is None else _keys("label_keys", label_keys)
+    if topology is not None and (not isinstance(topology, str) or not topology):
+        raise InvalidRequest(f"topology must be a name, got {topology!r}")
+    if topology is not None and keys is not None:
+        raise InvalidRequest("topology and label_keys: only one may name the levels")
+    options = Options(
+        _count(gpus_per_host), keys, topology, _keys("tolerate", tolerate)
+    )
     given = _paths(paths)
     with _collector_paused():
         return _compile(given, options)
@@ -59,10 +79,13 @@ def _compile(paths: Sequence[str | PathLike[str]], options: Options) -> Topology
     inventory = Inventory(options)
     unclaimed = list(loaded.documents)
     for reader in READERS:
-        claimed = [document for document in unclaimed if reader.claims(document)]
+        claimed: list[Document] = []
+        others: list[Document] = []
+        for document in unclaimed:
+            (claimed if reader.claims(document) else others).append(document)
         if claimed:
             reader.read(claimed, inventory)
-            unclaimed = [row for row in unclaimed if not reader.claims(row)]
+        unclaimed = others
     for document in unclaimed:
         _leave_out(document, inventory)
     return inventory.compile(loaded.files, len(loaded.documents))
@@ -71,18 +94,14 @@ def _compile(paths: Sequence[str | PathLike[str]], options: Options) -> Topology
 def _leave_out(document: Document, inventory: Inventory) -> None:
     """Count a Kubernetes object of another kind; refuse what is no known format."""
     body = document.body
-    for name, keys in _REFUSED.items():
-        rows = body if isinstance(body, list) else [body]
-        if any(isinstance(row, dict) and all(k in row for k in keys) for row in rows):
-            raise TopologyError(f"{document.file}: {name} is not read")
     if isinstance(body, dict) and isinstance(body.get("kind"), str):
         kind = body["kind"]
-        what = f"object of kind {kind}"
+        what = f"object of kind {kind if kind.isprintable() else ascii(kind)}"
         inventory.leave_out(what, "this kind is not read", document.object_name)
         return
     raise TopologyError(
-        f"{document.where}: format not known: neither a Kubernetes object with a kind "
-        "nor a Slurm configuration"
+        f"{document.where}: format not known: neither a Kubernetes object with a kind, "
+        "a Slurm configuration, a topograph file nor a table"
     )
 
 
@@ -112,13 +131,12 @@ def _count(gpus_per_host: int | None) -> int | None:
     return gpus_per_host
 
 
-def _keys(label_keys: Sequence[str] | None) -> tuple[str, ...] | None:
-    if label_keys is None:
-        return None
-    keys = tuple(label_keys)
-    if isinstance(label_keys, str) or not all(isinstance(k, str) and k for k in keys):
-        raise InvalidRequest(f"label_keys must be a list of texts, got {label_keys!r}")
+def _keys(option: str, given: Sequence[str]) -> tuple[str, ...]:
+    texts = not isinstance(given, str) and hasattr(given, "__iter__")
+    keys = tuple(given) if texts else ()
+    if not texts or not all(isinstance(key, str) and key for key in keys):
+        raise InvalidRequest(f"{option} must be a list of texts, got {given!r}")
     for key in keys:
         if keys.count(key) > 1:
-            raise InvalidRequest(f"label_keys: {key!r} occurs twice")
+            raise InvalidRequest(f"{option}: {key!r} occurs twice")
     return keys

@@ -9,9 +9,16 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from phalanx_core.errors import TopologyError
+from phalanx_core.topology.odd_domains import odd_domains
 from phalanx_core.topology.readers import products
 from phalanx_core.topology.readers.documents import Document
-from phalanx_core.topology.report import CompileReport, LeftOut, summarise_levels
+from phalanx_core.topology.readers.level_lists import LevelList
+from phalanx_core.topology.report import (
+    CompileReport,
+    LeftOut,
+    first_names,
+    summarise_levels,
+)
 from phalanx_core.topology.topology import Topology
 
 _EXAMPLES = 3
@@ -30,6 +37,8 @@ class Options:
 
     gpus_per_host: int | None
     label_keys: tuple[str, ...] | None
+    topology: str | None = None
+    tolerate: tuple[str, ...] = ()
 
 
 class Reader(Protocol):
@@ -44,20 +53,37 @@ class Reader(Protocol):
 
 @dataclass(slots=True)
 class Gpu:
-    """One leaf to be: its name within the host, its type, and whether it is marked."""
+    """One leaf to be: its name within the host, its type, and whether it is marked.
+
+    ``nic_rail`` is its NIC index where the source tells it, else its index in the host.
+    """
 
     name: str
     type: str
     tainted: bool = False
+    nic_rail: int | None = None
 
 
 @dataclass(slots=True)
 class Host:
-    """One server; ``domains`` maps a level's name to a label."""
+    """One server; ``domains`` maps a level's name to a label.
+
+    ``cordoned`` and ``down`` are health as the source tells it, of all its GPUs;
+    ``marks`` are the source's words for it, and ``source`` the document that names it.
+    """
 
     name: str
     gpus: list[Gpu] = field(default_factory=list)
     domains: dict[str, str] = field(default_factory=dict)
+    cordoned: bool = False
+    down: bool = False
+    marks: tuple[str, ...] = ()
+    source: Document | None = None
+
+    @property
+    def where(self) -> str:
+        """Start of an error message about this host."""
+        return self.source.where if self.source else f"host {self.name}"
 
 
 @dataclass
@@ -65,6 +91,10 @@ class Inventory:
     """Collects from all readers; ``levels`` run broadest first, above the host.
 
     ``finishers`` run when every reader is done: what they decide needs all GPUs.
+    ``closers`` run after those: what they decide needs all domains as well.
+    ``host_level`` names the level of hosts, ``level_lists`` are the lists of label keys
+    that objects in the files give, ``node_labels`` the labels of each Node, ``twins`` two
+    copies of one Node that are not alike.
     """
 
     options: Options
@@ -72,10 +102,15 @@ class Inventory:
     levels: tuple[str, ...] = ()
     levels_source: str = ""
     root: str | None = "cluster"
+    host_level: str = "host"
     nvlink: str | None = None
     notes: list[str] = field(default_factory=list)
     node_labels: dict[str, dict[str, str]] = field(default_factory=dict)
+    twins: list[tuple[Document, Document]] = field(default_factory=list)
+    level_lists: list[LevelList] = field(default_factory=list)
     finishers: list[Callable[[Inventory], None]] = field(default_factory=list)
+    closers: list[Callable[[Inventory], None]] = field(default_factory=list)
+    _remarks: dict[str, list[str]] = field(default_factory=dict)
     _left_out: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     _counts: Counter[tuple[str, str]] = field(default_factory=Counter)
 
@@ -91,6 +126,15 @@ class Inventory:
         key = (what, why)
         self._counts[key] += count
         self._left_out.setdefault(key, []).append(name)
+
+    def remark(self, what: str, name: str) -> None:
+        """Note a fact of one thing; things of one fact share a sentence."""
+        self._remarks.setdefault(what, []).append(name)
+
+    def close_with(self, closer: Callable[[Inventory], None]) -> None:
+        """Run a closer once, whichever readers ask for it."""
+        if closer not in self.closers:
+            self.closers.append(closer)
 
     def set_levels(self, levels: Sequence[str], source: str) -> None:
         """Name the levels above the host; only one source may."""
@@ -110,7 +154,7 @@ class Inventory:
         TopologyError
             If there is no GPU at all.
         """
-        for finish in self.finishers:
+        for finish in (*self.finishers, *self.closers):
             finish(self)
         hosts = [host for host in self.hosts.values() if host.gpus]
         hosts.sort(key=lambda host: natural(host.name))
@@ -143,16 +187,19 @@ class Inventory:
             count = len(host.gpus)
             names += [f"{host.name}/{gpu.name}" for gpu in host.gpus]
             types += [gpu.type for gpu in host.gpus]
-            rails += range(count)
+            rails += [
+                at if gpu.nic_rail is None else gpu.nic_rail
+                for at, gpu in enumerate(host.gpus)
+            ]
             host_column += [host.name] * count
             for level, column in zip(self.levels, columns, strict=True):
                 column += [host.domains.get(level)] * count
         columns = [host_column, *reversed(columns)]
-        levels = ["host", *reversed(self.levels)]
+        levels = [self.host_level, *reversed(self.levels)]
         if self.root is not None and self.root not in levels:
             levels.append(self.root)
             columns.append([self.root] * len(names))
-        nvlink, bandwidth = products.nvlink_of(types, self.nvlink)
+        nvlink, bandwidth = products.nvlink_of(types, self.nvlink, self.host_level)
         reach = {nvlink: bandwidth} if nvlink and bandwidth else None
         return Topology.from_labels(
             levels, columns, names, types, rails, reach, nvlink=nvlink
@@ -170,14 +217,27 @@ class Inventory:
             left_out=tuple(self._entries()),
             levels=summarise_levels(topology),
             types=tuple((name, kinds[name]) for name in topology.type_names),
-            notes=tuple(sorted(self.notes)),
+            notes=tuple(sorted([*self.notes, *self._remarked()])),
             tainted=tuple(
                 f"{host.name}/{gpu.name}"
                 for host in hosts
                 for gpu in host.gpus
-                if gpu.tainted
+                if gpu.tainted or host.down
             ),
+            cordoned=tuple(
+                f"{host.name}/{gpu.name}"
+                for host in hosts
+                if host.cordoned
+                for gpu in host.gpus
+            ),
+            odd=odd_domains(topology),
         )
+
+    def _remarked(self) -> list[str]:
+        return [
+            f"{len(names)} x {what}{first_names(_first(names), len(names))}"
+            for what, names in self._remarks.items()
+        ]
 
     def _entries(self) -> list[LeftOut]:
         return [
@@ -185,10 +245,14 @@ class Inventory:
                 what,
                 why,
                 self._counts[what, why],
-                tuple(sorted(set(names), key=natural)[:_EXAMPLES]),
+                _first(names),
             )
             for (what, why), names in sorted(self._left_out.items())
         ]
+
+
+def _first(names: list[str]) -> tuple[str, ...]:
+    return tuple(sorted(set(names), key=natural)[:_EXAMPLES])
 
 
 def _check_printable(host: Host) -> None:

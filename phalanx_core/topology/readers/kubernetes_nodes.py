@@ -1,24 +1,23 @@
-"""Kubernetes Nodes: GPUs from ``status.allocatable``, domains from labels."""
+"""Kubernetes Nodes: GPUs from ``status.allocatable``, health from taints and cordons."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from phalanx_core.errors import TopologyError
-from phalanx_core.topology.readers import label_families as families
 from phalanx_core.topology.readers.documents import Document
 from phalanx_core.topology.readers.inventory import Gpu, Host, Inventory
+from phalanx_core.topology.readers.label_levels import assign_levels
+from phalanx_core.topology.readers.node_health import mark, tell
 from phalanx_core.topology.readers.products import type_name
 
 GPUS = "nvidia.com/gpu"
 PRODUCT = "nvidia.com/gpu.product"
 REPLICAS = "nvidia.com/gpu.replicas"
 GPUS_MAX = 1024
-_ZERO_CLUSTER = re.compile(r"[0-]+(\..*)?")
 _COUNT = re.compile(r"[0-9]{1,4}")
+_PART = re.compile(r"-MIG-\d")
 
 
 class KubernetesNodes:
@@ -29,102 +28,43 @@ class KubernetesNodes:
         return document.kind == "Node"
 
     def read(self, documents: Sequence[Document], inventory: Inventory) -> None:
-        """Add hosts, their GPUs by number, and the domains of the chosen labels."""
-        seen: dict[str, Any] = {}
-        labels: dict[str, dict[str, str]] = {}
+        """Add hosts, their GPUs by number and their health; labels are read last."""
         for document in documents:
             name = _name(document)
-            if name in seen:
-                if seen[name] != document.body:
-                    rule = "two different Nodes have this name"
-                    raise document.refuse("metadata.name", rule)
+            if name in inventory.node_labels:
+                _merge(inventory.hosts[name], document, inventory)
                 continue
-            seen[name] = document.body
-            labels[name] = _labels(document)
+            labels = _labels(document)
+            inventory.node_labels[name] = labels
             host = inventory.host(name)
-            host.gpus = _gpus(document, labels[name], inventory)
-        inventory.node_labels.update(labels)
-        inventory.finishers.append(_assign_levels)
+            host.source = document
+            host.gpus = _gpus(document, labels, inventory)
+            mark(document, host, inventory.options.tolerate)
+        inventory.close_with(assign_levels)
+        inventory.close_with(tell)
 
 
-def _assign_levels(inventory: Inventory) -> None:
-    """Name levels and domains from the labels, once all hosts' GPUs are known."""
-    hosts = [inventory.hosts[name] for name in inventory.node_labels]
-    hosts = [host for host in hosts if host.gpus]
-    counts: Counter[str] = Counter()
-    for host in hosts:
-        counts.update(inventory.node_labels[host.name].keys())
-    keys = inventory.options.label_keys
-    if keys is not None:
-        rows, nvlink = _given(keys, counts)
-    else:
-        rows, nvlink = _default(inventory, hosts, counts)
-    for host in hosts:
-        _assign(host, inventory.node_labels[host.name], rows)
-    inventory.set_levels([level for _, level in rows], "Node labels")
-    if nvlink is not None:
-        inventory.nvlink = nvlink
-        _note_split(inventory, hosts, nvlink)
-    for _, level in rows:
-        lacking = sum(level not in host.domains for host in hosts)
-        if lacking:
-            inventory.notes.append(
-                f"{lacking} of {len(hosts)} hosts have no {level}: "
-                "they serve no constraint of that level"
-            )
+def _merge(host: Host, document: Document, inventory: Inventory) -> None:
+    """A second copy of a Node: the same GPUs and domains, the worse health."""
+    first = host.source
+    if first is None or first.body == document.body:
+        return
+    gpus = _gpus(document, _labels(document), inventory)
+    if [gpu.type for gpu in gpus] != [gpu.type for gpu in host.gpus]:
+        ours, theirs = (_described(row) for row in (gpus, host.gpus))
+        rule = f"{ours}, but {theirs} in {first.file}"
+        raise document.refuse(f"status.allocatable[{GPUS}]", rule)
+    inventory.twins.append((first, document))
+    before = (host.cordoned, host.down, host.marks)
+    mark(document, host, inventory.options.tolerate)
+    if (host.cordoned, host.down, host.marks) != before:
+        inventory.remark(
+            "Node whose copies differ in health: the worse counts", host.name
+        )
 
 
-def _given(
-    keys: Sequence[str], counts: Counter[str]
-) -> tuple[list[tuple[str, str]], str | None]:
-    if families.HOSTNAME in keys[:-1]:
-        raise TopologyError(f"label key {families.HOSTNAME}: may only be the last")
-    rows = families.level_names(keys)
-    for key, _ in rows:
-        if not counts[key]:
-            raise TopologyError(f"label key {key}: no Node with a GPU has this label")
-    links = dict(families.NVLINK_KEYS)
-    nearest = [level for key, level in rows if key in links]
-    return rows, nearest[-1] if nearest else None
-
-
-def _default(
-    inventory: Inventory, hosts: Sequence[Host], counts: Counter[str]
-) -> tuple[list[tuple[str, str]], str | None]:
-    rows, used, unused = families.choose(counts)
-    for name in unused:
-        why = f"labels of {used} describe the same network"
-        inventory.leave_out("label family", why, name)
-    links = [row for row in families.NVLINK_KEYS if counts[row[0]]]
-    if not links:
-        return rows, None
-    for key, _ in links[1:]:
-        why = f"{links[0][0]} names the NVLink domain"
-        inventory.leave_out("label key", why, key)
-    return [*rows, links[0]], links[0][1]
-
-
-def _assign(host: Host, labels: dict[str, str], rows: list[tuple[str, str]]) -> None:
-    for key, level in rows:
-        value = labels.get(key, "")
-        if value and not (key == families.CLIQUE and _ZERO_CLUSTER.fullmatch(value)):
-            host.domains[level] = value
-
-
-def _note_split(inventory: Inventory, hosts: Sequence[Host], nvlink: str) -> None:
-    """An NVLink domain that crosses a level above it is compiled as several."""
-    paths: dict[str, dict[tuple[str | None, ...], None]] = {}
-    above = inventory.levels[: inventory.levels.index(nvlink)]
-    for host in hosts:
-        if nvlink in host.domains:
-            path = tuple(host.domains.get(level) for level in above)
-            paths.setdefault(host.domains[nvlink], {})[path] = None
-    for label, found in paths.items():
-        if len(found) > 1:
-            inventory.notes.append(
-                f"{nvlink} {label} lies in {len(found)} domains of the levels above: "
-                "compiled as so many"
-            )
+def _described(gpus: Sequence[Gpu]) -> str:
+    return f"{len(gpus)} GPUs" + (f" of type {gpus[0].type}" if gpus else "")
 
 
 def _name(document: Document) -> str:
@@ -164,16 +104,20 @@ def _gpus(
     replicas = _quantity(
         document, f"metadata.labels[{REPLICAS}]", labels.get(REPLICAS, 1)
     )
+    product = labels.get(PRODUCT, "") or "gpu"
+    if count and _PART.search(product):
+        what = f"host whose {GPUS} are MIG parts"
+        inventory.leave_out(what, "a part of a GPU is not a leaf", document.object_name)
+        return []
     if replicas > 1:
         if count % replicas:
             rule = f"{count} does not divide into {replicas} replicas a GPU"
             raise document.refuse(f"status.allocatable[{GPUS}]", rule)
         count //= replicas
-        inventory.notes.append(
-            f"host {document.object_name} shares each GPU {replicas} times: "
-            "one leaf a GPU"
+        inventory.remark(
+            f"host that shares each GPU {replicas} times: one leaf a GPU",
+            document.object_name,
         )
-    product = labels.get(PRODUCT, "") or "gpu"
     kind = type_name(product.removesuffix("-SHARED"))
     return [Gpu(f"gpu-{index}", kind) for index in range(count)]
 

@@ -8,6 +8,9 @@ from collections.abc import Iterable, Mapping
 HOSTNAME = "kubernetes.io/hostname"
 CLIQUE = "nvidia.com/gpu.clique"
 
+# Levels that every topology made here has, whatever its labels.
+RESERVED = ("gpu", "host", "cluster")
+
 # Above every family; each pair is (label key, level name), broadest first.
 REGIONS = (
     ("topology.kubernetes.io/region", "region"),
@@ -22,8 +25,10 @@ FAMILIES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "topograph before 1.0": (
         ("network.topology.nvidia.com/datacenter", "datacenter"),
+        ("network.topology.nvidia.com/core", "core"),
         ("network.topology.nvidia.com/spine", "spine"),
         ("network.topology.nvidia.com/block", "block"),
+        ("network.topology.nvidia.com/leaf", "leaf"),
     ),
     "Google Cloud": (
         ("cloud.google.com/gce-topology-block", "block"),
@@ -56,6 +61,7 @@ NVLINK_KEYS = (
     ("topology.k8s.aws/ultraserver-id", "ultraserver"),
 )
 
+_ZERO_CLUSTER = re.compile(r"[0-]+(\..*)?")
 _TIER = re.compile(r"fabric\.topograph\.run/tier-(\d{1,2})")
 _PREFIX = re.compile(r"^(gce-)?topology-")
 
@@ -91,8 +97,24 @@ def choose(counts: Mapping[str, int]) -> tuple[list[tuple[str, str]], str, list[
     return used, best if cover[best] else "", unused
 
 
-def level_names(keys: Iterable[str]) -> list[tuple[str, str]]:
+def domains(
+    labels: Mapping[str, str], rows: Iterable[tuple[str, str]]
+) -> dict[str, str]:
+    """Level name to label of one host; an empty label or a zero clique is no domain."""
+    found = {}
+    for key, level in rows:
+        value = labels.get(key, "")
+        if value and not (key == CLIQUE and _ZERO_CLUSTER.fullmatch(value)):
+            found[level] = value
+    return found
+
+
+def level_names(
+    keys: Iterable[str], taken: Iterable[str] = ()
+) -> list[tuple[str, str]]:
     """Level name of each key a caller gave: its short name where that is unique.
+
+    A name in ``taken`` is another level's already; then the whole key is the name.
 
     Examples
     --------
@@ -104,7 +126,7 @@ def level_names(keys: Iterable[str]) -> list[tuple[str, str]]:
     known.update(NVLINK_KEYS)
     rows = [key for key in keys if key != HOSTNAME]
     short = [known.get(k) or _PREFIX.sub("", k.rsplit("/", 1)[-1]) or k for k in rows]
-    taken = ("gpu", "host", "cluster")
+    taken = (*RESERVED, *taken)
     return [
         (key, name if short.count(name) == 1 and name not in taken else key)
         for key, name in zip(rows, short, strict=True)

@@ -48,7 +48,7 @@ def nvlink_bandwidth(type: str) -> float | None:
 
 
 def nvlink_of(
-    types: Iterable[str], fabric_level: str | None
+    types: Iterable[str], fabric_level: str | None, host_level: str = "host"
 ) -> tuple[str | None, float | None]:
     """Level that NVLink spans and its bandwidth, if all types agree on one.
 
@@ -59,4 +59,4 @@ def nvlink_of(
     speed = speeds[0] if all(one == speeds[0] for one in speeds) else None
     if fabric_level is not None:
         return fabric_level, speed
-    return ("host" if None not in speeds else None), speed
+    return (host_level if None not in speeds else None), speed

@@ -173,6 +173,12 @@ def test_unreadable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ({"label_keys": "a/b"}, "label_keys must be a list of texts"),
         ({"label_keys": ["a", ""]}, "label_keys must be a list of texts"),
         ({"label_keys": ["a", "a"]}, "label_keys: 'a' occurs twice"),
+        ({"label_keys": 5}, "label_keys must be a list of texts, got 5"),
+        ({"tolerate": "a/b"}, "tolerate must be a list of texts, got 'a/b'"),
+        ({"tolerate": ["a", "a"]}, "tolerate: 'a' occurs twice"),
+        ({"topology": ""}, "topology must be a name, got ''"),
+        ({"topology": 7}, "topology must be a name, got 7"),
+        ({"topology": "t", "label_keys": []}, "only one may name the levels"),
     ],
 )
 def test_bad_options(tmp_path: Path, more: dict[str, Any], words: str) -> None:
@@ -182,14 +188,36 @@ def test_bad_options(tmp_path: Path, more: dict[str, Any], words: str) -> None:
 
 
 def test_two_sources_of_levels(tmp_path: Path) -> None:
-    """Switches and labels may not both name the domains."""
+    """Switches win over known labels that hold with them; what crosses is refused."""
+    nodes = write(
+        tmp_path / "n.json", *(node(f"h{i}", 4, rack="ab"[i > 2]) for i in range(1, 5))
+    )
+    conf = tmp_path / "topology.conf"
+    conf.write_text("SwitchName=s Nodes=h[1-2]\nSwitchName=t Nodes=h[3-4]\n")
+    made = Topology.read([nodes, conf])
+    assert made.levels == ("gpu", "host", "switch-0")
+    assert made.report is not None
+    assert [str(entry) for entry in made.report.left_out] == [
+        f"1 x label key: {conf} names the levels and holds with these labels "
+        "(cloud.provider.com/topology-rack)"
+    ]
+    conf.write_text("SwitchName=s Nodes=h1\nSwitchName=t Nodes=h[2-4]\n")
+    rule = (
+        r"n\.json: Node h2: in switch-0 t by .*topology\.conf, in rack a by Node labels, "
+        "and no tree holds both domains"
+    )
+    with pytest.raises(TopologyError, match=rule):
+        Topology.read([nodes, conf])
+
+
+def test_two_sources_by_wish(tmp_path: Path) -> None:
+    """Keys that the caller gives and switches may not both name the domains."""
     nodes = write(tmp_path / "n.json", node("h1", 4, rack="r"), node("h2", 4, rack="r"))
     conf = tmp_path / "topology.conf"
     conf.write_text("SwitchName=s Nodes=h[1-2]\n")
-    with pytest.raises(
-        TopologyError, match=r"from topology\.conf and from Node labels"
-    ):
-        Topology.read([nodes, conf])
+    rule = r"levels come from .*topology\.conf and from Node labels"
+    with pytest.raises(TopologyError, match=rule):
+        Topology.read([nodes, conf], label_keys=["cloud.provider.com/topology-rack"])
 
 
 def test_switches_with_counts_from_nodes(tmp_path: Path) -> None:
@@ -245,7 +273,15 @@ BELL = "a\x1b[31m"
     [
         (node(BELL, 2), r"Node 'a\\x1b\[31m': metadata.name: must be printable"),
         (node("n", 2, block="b\n"), "key and value must be printable, got 'b"),
-        (slice_(BELL, [gpu(0)]), "spec.nodeName: must be printable, got"),
+        (slice_(BELL, [gpu(0)]), "spec.pool.name: must be printable, got"),
+        (
+            slice_("h", [gpu(0)], nodeName=BELL),
+            "spec.nodeName: must be printable, got",
+        ),
+        (
+            {"kind": BELL, "metadata": {"name": BELL}},
+            r"1 x object of kind 'a\\x1b\[31m': this kind is not read \('a\\x1b",
+        ),
     ],
 )
 def test_names_are_printable(tmp_path: Path, thing: dict[str, Any], words: str) -> None:

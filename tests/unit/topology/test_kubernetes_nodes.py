@@ -219,7 +219,9 @@ def test_counts(tmp_path: Path) -> None:
         "2 x host: it has no GPU (cpu1, cpu2)",
         "1 x resource nvidia.com/mig-1g.10gb: a part of a GPU is not a leaf (h2)",
     ]
-    assert made.report.notes == ("host h1 shares each GPU 4 times: one leaf a GPU",)
+    assert made.report.notes == (
+        "1 x host that shares each GPU 4 times: one leaf a GPU (h1)",
+    )
 
 
 def test_replicas_must_divide(tmp_path: Path) -> None:
@@ -275,10 +277,84 @@ def test_other_kinds_are_left_out(tmp_path: Path) -> None:
 
 
 def test_same_object_twice(tmp_path: Path) -> None:
-    """The same Node in two files counts once; a different one is refused."""
-    first = write(tmp_path / "a.json", node("h", 4))
-    again = write(tmp_path / "b.json", node("h", 4))
-    other = write(tmp_path / "c.json", node("h", 5))
-    assert Topology.read([first, again]).leaf_count == 4
-    with pytest.raises(TopologyError, match=r"Node h: metadata\.name: two diff"):
-        Topology.read([first, other])
+    """The same Node in two files counts once, whatever differs that is not read."""
+    first = write(tmp_path / "a.json", node("h", 4, rack="r"))
+    again = write(tmp_path / "b.json", node("h", 4, rack="r"))
+    later = node("h", 4, rack="r")
+    later["metadata"]["labels"]["nvidia.com/gfd.timestamp"] = "1700000000"
+    later["status"]["conditions"] = [{"type": "Ready", "status": "True"}]
+    for other in (again, write(tmp_path / "c.json", later)):
+        made = Topology.read([first, other])
+        assert made.leaf_count == 4
+        assert made.report is not None
+        assert made.report.notes == ()
+
+
+def test_two_states_of_one_node(tmp_path: Path) -> None:
+    """Copies that differ in GPUs or in a domain are refused, naming both files."""
+    first = write(tmp_path / "a.json", node("h", 4, rack="r"))
+    fewer = write(tmp_path / "b.json", node("h", 3, rack="r"))
+    moved = write(tmp_path / "c.json", node("h", 4, rack="s"))
+    rule = (
+        r"b\.json: Node h: status\.allocatable\[nvidia\.com/gpu\]: 3 GPUs of type "
+        r"NVIDIA-H100-80GB-HBM3, but 4 GPUs of type NVIDIA-H100-80GB-HBM3 in .*a\.json"
+    )
+    with pytest.raises(TopologyError, match=rule):
+        Topology.read([first, fewer])
+    rule = (
+        r"c\.json: Node h: metadata\.labels\[cloud\.provider\.com/topology-rack\]: "
+        r"'s', but 'r' in .*a\.json"
+    )
+    with pytest.raises(TopologyError, match=rule):
+        Topology.read([first, moved])
+
+
+def test_single_strategy_of_parts(tmp_path: Path) -> None:
+    """Where nvidia.com/gpu counts MIG parts of one profile, there is no whole GPU."""
+    parts = node("h1", 14, "NVIDIA-A100-SXM4-80GB-MIG-1g.10gb")
+    made = Topology.read(write(tmp_path / "n.json", parts, node("h2", 2)))
+    assert made.names == ("h2/gpu-0", "h2/gpu-1")
+    assert made.report is not None
+    assert [str(entry) for entry in made.report.left_out] == [
+        "1 x host: it has no GPU (h1)",
+        "1 x host whose nvidia.com/gpu are MIG parts: a part of a GPU is not a leaf (h1)",
+    ]
+
+
+def test_families_that_cross(tmp_path: Path) -> None:
+    """Two families of labels that no tree can hold are refused, unless keys choose."""
+    rows = []
+    for name, block, rack in (("h1", "x", "1"), ("h2", "x", "2"), ("h3", "y", "2")):
+        labels = {"cloud.provider.com/topology-block": block}
+        rows.append(
+            labelled(name, {**labels, "oci.oraclecloud.com/host.rack_id": rack})
+        )
+    path = write(tmp_path / "n.json", *rows)
+    rule = (
+        "Node h2: in rack 2 by labels of Oracle Cloud, in block x by labels of Kueue, "
+        "and no tree holds both domains"
+    )
+    with pytest.raises(TopologyError, match=rule):
+        Topology.read(path)
+    made = Topology.read(path, label_keys=["cloud.provider.com/topology-block"])
+    assert made.domain_names("block") == ("x", "y")
+
+
+def test_nvlink_keys_that_cross(tmp_path: Path) -> None:
+    """A provider's NVLink domain may hold cliques, but not cut one."""
+    keys = ("nvidia.com/gpu.clique", "ds.coreweave.com/nvlink.domain")
+    wide = [("c.1", "d"), ("c.2", "d"), ("c.2", "d")]
+    cut = [("c.1", "d"), ("c.2", "d"), ("c.2", "e")]
+    for pairs, crossing in ((wide, False), (cut, True)):
+        rows = [
+            labelled(f"h{at}", dict(zip(keys, pair, strict=True)))
+            for at, pair in enumerate(pairs)
+        ]
+        path = write(tmp_path / "n.json", *rows)
+        if crossing:
+            with pytest.raises(
+                TopologyError, match=r"Node h1: in clique c\.2 by nvidia"
+            ):
+                Topology.read(path)
+        else:
+            assert Topology.read(path).domain_names("clique") == ("c.1", "c.2")

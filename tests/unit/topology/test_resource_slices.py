@@ -60,7 +60,8 @@ def test_joined_with_nodes(tmp_path: Path) -> None:
     assert made.report is not None
     assert made.report.notes == (
         "1 hosts of ResourceSlices have no Node object, so no labels",
-        "host h1: allocatable says 8 GPUs, its ResourceSlices 2: the slices are used",
+        "1 x host whose allocatable and ResourceSlices differ: the slices are used "
+        "(h1: 8 and 2 GPUs)",
     )
 
 
