@@ -42,15 +42,21 @@ def topology(
     *,
     gpus_per_host: options.GpusPerHost = None,
     label: options.Labels = options.NONE_GIVEN,
+    topology_name: options.TopologyName = None,
+    tolerate: options.Tolerate = options.NONE_GIVEN,
     json: options.Json = False,
 ) -> None:
     """Compile cluster files; show what came of them, and a picture."""
-    from phalanx_core.cli.topology import show_topology
+    from phalanx_core.cli.topology import Source, show_topology
 
-    code = exits.guarded(
-        lambda: show_topology(files, gpus_per_host, label or None, as_json=json)
+    source = Source(
+        paths=tuple(files),
+        gpus_per_host=gpus_per_host,
+        label_keys=tuple(label) or None,
+        topology=topology_name,
+        tolerate=tuple(tolerate),
     )
-    raise typer.Exit(code)
+    raise typer.Exit(exits.guarded(lambda: show_topology(source, as_json=json)))
 
 
 @app.command(cls=EventsInOrder, epilog=exits.HELP)
@@ -69,6 +75,8 @@ def place(
     state: options.State = None,
     gpus_per_host: options.GpusPerHost = None,
     label: options.Labels = options.NONE_GIVEN,
+    topology_name: options.TopologyName = None,
+    tolerate: options.Tolerate = options.NONE_GIVEN,
     json: options.Json = False,
 ) -> None:
     """Place jobs on a cluster, then lose or drain parts of it and repair."""
@@ -88,6 +96,8 @@ def place(
         state=state,
         gpus_per_host=gpus_per_host,
         label_keys=tuple(label) or None,
+        topology=topology_name,
+        tolerate=tuple(tolerate),
         as_json=json,
     )
     raise typer.Exit(exits.guarded(lambda: run_place(wanted)))

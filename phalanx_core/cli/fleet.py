@@ -52,10 +52,11 @@ class Fleet:
                 }
         except InvalidRequest as error:
             raise InvalidRequest(f"--alignment {alignment}: {error}") from None
-        tainted = topology.report.tainted if topology.report else ()
-        ill = tuple(sorted(map(topology.leaf, tainted)))
-        for planner, leaves in self._by_planner(ill):
+        report = topology.report
+        for planner, leaves in self._named(report.tainted if report else ()):
             planner.fail(leaves)
+        for planner, leaves in self._named(report.cordoned if report else ()):
+            planner.cordon(leaves)
 
     def resume(self, path: str, state: State) -> None:
         """Take over planners and jobs of a state file.
@@ -86,10 +87,17 @@ class Fleet:
 
     def notes(self) -> list[str]:
         """What a person should know beside the results, a sentence each."""
-        tainted = self.topology.report.tainted if self.topology.report else ()
-        ill = f"{len(tainted)} leaves are down by their source" if tainted else ""
-        short = [text for p in self.planners.values() for text in p.warnings]
-        return [*([ill] if ill else []), *short]
+        report = self.topology.report
+        states = {
+            "down": report.tainted if report else (),
+            "cordoned": report.cordoned if report else (),
+        }
+        ill = [
+            f"{len(names)} leaves are {state} by their source"
+            for state, names in states.items()
+            if names
+        ]
+        return [*ill, *(text for p in self.planners.values() for text in p.warnings)]
 
     def state(self) -> State:
         """What a later run needs to go on."""
@@ -237,6 +245,9 @@ class Fleet:
     ) -> results.Event:
         names = tuple(self.topology.names[leaf] for leaf in target.leaves)
         return results.Event(kind, target.text, names, tuple(hit))
+
+    def _named(self, names: Sequence[str]) -> Iterator[tuple[Planner, list[int]]]:
+        return self._by_planner(sorted(map(self.topology.leaf, names)))
 
     def _by_planner(self, leaves: Sequence[int]) -> Iterator[tuple[Planner, list[int]]]:
         for code, name in enumerate(self.topology.type_names):

@@ -37,6 +37,23 @@ Labels: TypeAlias = Annotated[
         "Default: the known keys that are present.",
     ),
 ]
+TopologyName: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--topology",
+        metavar="NAME",
+        help="Topology object (Kueue, KAI) that names the levels, where there are "
+        "several.",
+    ),
+]
+Tolerate: TypeAlias = Annotated[
+    list[str],
+    typer.Option(
+        metavar="KEY",
+        help="Taint of hosts that is no reason to keep work away. Repeat. "
+        "nvidia.com/gpu always is none.",
+    ),
+]
 Json: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print one JSON document and nothing else.")
 ]

@@ -32,6 +32,8 @@ class Wanted:
     state: str | None = None
     gpus_per_host: int | None = None
     label_keys: tuple[str, ...] | None = None
+    topology: str | None = None
+    tolerate: tuple[str, ...] = ()
     as_json: bool = False
 
 
@@ -56,7 +58,13 @@ def run_place(wanted: Wanted) -> int:
     if wanted.state in ("", "-"):
         raise InvalidRequest(f"--state {wanted.state!r}: must name a file")
     jobs = read_jobs(jobs_path)
-    topology = Topology.read(clusters, wanted.gpus_per_host, wanted.label_keys)
+    topology = Topology.read(
+        clusters,
+        wanted.gpus_per_host,
+        wanted.label_keys,
+        wanted.topology,
+        wanted.tolerate,
+    )
     fleet = _fleet(topology, wanted)
     healed = [find_target(topology, "--heal", text) for text in wanted.heal]
     struck = [

@@ -43,16 +43,16 @@ class OddDomains:
     def __str__(self) -> str:
         # Over the leaves themselves both counts are one number.
         one = self.children == self.leaves
-        usual = f"{self.children} {self.below}"
+        usual = f"{self.children} {self.below}" + (
+            "" if one else f", {self.leaves} leaves"
+        )
         rows = [
-            f"{name}: {children}" + ("" if one else f" with {leaves}")
+            f"{name}: {children}" + ("" if one else f", {leaves}")
             for name, children, leaves in self.examples
         ]
         dots = "; ..." if self.count > len(rows) else ""
         return (
-            f"{self.count} x {self.level}: not {usual}"
-            + ("" if one else f" with {self.leaves} leaves")
-            + f" as most ({'; '.join(rows)}{dots})"
+            f"{self.count} x {self.level}: most have {usual} ({'; '.join(rows)}{dots})"
         )
 
 
@@ -71,7 +71,7 @@ def odd_domains(topology: Forest) -> tuple[OddDomains, ...]:
     >>> from phalanx_core.topology import Topology
     >>> hosts = [host for host in "aabbccd"]
     >>> print(*odd_domains(Topology.from_labels(["host"], [hosts])))
-    1 x host: not 2 gpu as most (d: 1)
+    1 x host: most have 2 gpu (d: 1)
     """
     tree = build_tree(topology)
     found = []

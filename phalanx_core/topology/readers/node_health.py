@@ -34,7 +34,7 @@ def mark(document: Document, host: Host, tolerate: tuple[str, ...]) -> None:
     if cordon is not None and not isinstance(cordon, bool):
         rule = f"must be true or false, got {cordon!r}"
         raise document.refuse("spec.unschedulable", rule)
-    marks = ["cordon"] if cordon else []
+    marks = ["spec.unschedulable"] if cordon else []
     host.cordoned |= bool(cordon)
     for key, effect in _taints(document, spec):
         if key == GPU_TAINT or key in tolerate:

@@ -75,7 +75,6 @@ def test_slurm_tree() -> None:
         "switch-1                2  3 / 3 / 3",
         "switch-0                6  3 / 4 / 5",
         "host                   24  8 / 8 / 8",
-        "odd  2 x switch-0: not 4 host with 32 leaves as most (leaf3: 3 with 24; "
-        "leaf4: 5 with 40)",
+        "odd  2 x switch-0: most have 4 host, 32 leaves (leaf3: 3, 24; leaf4: 5, 40)",
         "left out  2 x host: it has no GPU (login1, login2)",
     ]
