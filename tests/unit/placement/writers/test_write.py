@@ -1,0 +1,154 @@
+"""The registry of formats, and what all of them refuse."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from phalanx_core import Gang, Handle, InvalidRequest, OutputError, Planner, Topology
+from phalanx_core.placement.writers import FORMATS, WriteOptions, write
+from tests.unit.placement.writers.gangs import cluster, gang_on
+
+NAMES = [
+    "json",
+    "kueue-v1beta1",
+    "kueue-v1beta2",
+    "slurm",
+    "slurm-nodelist",
+    "slurm-hostfile",
+    "mpi-hostfile",
+    "mpi-rankfile",
+    "torchrun",
+]
+LAUNCHING = [name for name in NAMES if name != "json"]
+NAMING = [name for name in LAUNCHING if not name.startswith("kueue")]
+ONE = gang_on(cluster(["a"]), [0, 1])
+
+
+def test_formats() -> None:
+    """Their names are part of the interface."""
+    assert list(FORMATS) == NAMES
+
+
+@pytest.mark.parametrize("format", NAMES)
+def test_same_placement_same_text(format: str) -> None:
+    """Text ends in one newline and does not depend on who asks when."""
+    text = write(ONE, format)
+    assert text == write(ONE, format, options=WriteOptions())
+    assert text.endswith("\n")
+    assert not text.endswith("\n\n")
+
+
+@pytest.mark.parametrize("format", NAMING)
+@pytest.mark.parametrize(
+    "host",
+    [
+        "a b",
+        "a,b",
+        "n[1-2]",
+        "a=b",
+        "#a",
+        "a\nb",
+        "$(id)",
+        "a;b",
+        "-a",
+        "a'",
+        "+n0",
+        "",
+    ],
+)
+def test_host_names_that_would_break_a_format(format: str, host: str) -> None:
+    """Refused by job, format, name and rule; nothing is quoted and hoped for."""
+    placement = gang_on(cluster([host, "b"]), [0])
+    if format == "slurm":
+        placement = gang_on(cluster([host]), [0])
+    with pytest.raises(OutputError) as refused:
+        write(placement, format, "llm")
+    assert str(refused.value) == (
+        f"job 'llm': format {format!r}: host {host!r}: a name has letters, digits, "
+        "'-', '_' and '.', begins and ends with a letter or digit, and has at most 253 "
+        "signs"
+    )
+
+
+@pytest.mark.parametrize("format", LAUNCHING)
+def test_a_leaf_without_a_host(format: str) -> None:
+    """Nobody can start a rank on it."""
+    topology = Topology.from_labels(["host", "all"], [["a", None], [0, 0]])
+    with pytest.raises(OutputError, match="of rank 1 has no host"):
+        write(gang_on(topology, [0, 1]), format)
+
+
+@pytest.mark.parametrize("format", LAUNCHING)
+def test_unresolved_ranks(format: str) -> None:
+    """A repair that left ranks on dead leaves is nothing to start from."""
+    planner = Planner(cluster(["n1", "n2"], 2))
+    planner.place("llm", Gang(3))
+    planner.fail([0, 1])
+    repair = planner.replan("llm", partial=True)
+    with pytest.raises(OutputError) as refused:
+        write(repair, format)
+    assert str(refused.value) == (
+        f"job 'llm': format {format!r}: rank 1 of the repair is unresolved: no healthy "
+        "leaf"
+    )
+
+
+def test_a_gang_of_place_many() -> None:
+    """A gang without a key is named by its handle."""
+    planner = Planner(cluster(["a b", "c d"], 2))
+    handles, *_ = planner.place_many([2], Gang(1))
+    planner.fail([0])
+    repair = planner.replan(Handle(handles[0]))
+    assert json.loads(write(repair, "json"))["job"] == int(handles[0])
+    rule = rf"job Handle\({handles[0]}\): format 'mpi-rankfile': host 'c d'"
+    with pytest.raises(OutputError, match=rule):
+        write(repair, "mpi-rankfile")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rule"),
+    [
+        ((None, "json"), "placement None: a Placement or a Repair"),
+        ((ONE, "yaml"), "format 'yaml': one of json, kueue-v1beta1"),
+        ((ONE, None), "format None: one of"),
+        ((ONE, "json", None, {}), "options {}: a WriteOptions"),
+    ],
+)
+def test_wrong_arguments(arguments: tuple[Any, ...], rule: str) -> None:
+    """Misuse is told apart from what a format cannot say."""
+    with pytest.raises(InvalidRequest, match=rule):
+        write(*arguments)
+
+
+def test_a_misfit_is_no_placement() -> None:
+    """The refusal itself is shown."""
+    misfit = Planner(cluster(["a"])).place("llm", Gang(9))
+    with pytest.raises(InvalidRequest, match=r"placement Misfit.*: a Placement or"):
+        write(misfit, "json")
+
+
+@pytest.mark.parametrize(
+    ("fields", "rule"),
+    [
+        ({"master_port": 0}, "master_port 0: a whole number from 1 to 65535"),
+        ({"master_port": 65536}, "master_port 65536"),
+        ({"master_port": "29500"}, "master_port '29500'"),
+        ({"cores_per_gpu": True}, "cores_per_gpu True"),
+        ({"ranks_per_pod": -8}, "ranks_per_pod -8"),
+        ({"kueue_levels": ()}, r"kueue_levels \(\): 1 to 16 pairs"),
+        ({"kueue_levels": ("host",)}, "'host' is no pair of level and label key"),
+        ({"kueue_levels": (("host", ""),)}, r"\('host', ''\) is no pair"),
+        ({"kueue_levels": (("rack", "x"), ("host", "x"))}, "each label key once"),
+        (
+            {"kueue_levels": (("rack", "kubernetes.io/hostname"), ("host", "x"))},
+            "kubernetes.io/hostname only as the last",
+        ),
+    ],
+)
+def test_wrong_options(fields: dict[str, Any], rule: str) -> None:
+    """Options check themselves."""
+    with pytest.raises(InvalidRequest, match=rule):
+        WriteOptions(**fields)
