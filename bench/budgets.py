@@ -85,6 +85,8 @@ LIMITS: Mapping[str, tuple[tuple[str, Callable[[Row], float], float], ...]] = {
         ("% not 8 moves", lambda row: 100 - row["moved_8_percent"], 0),
     ),
     "packed/limits": (("median ns", MEDIAN, 10_000), ("p99 ns", P99, 30_000)),
+    "packed/slices": (("median ns", MEDIAN, 10_000), ("p99 ns", P99, 30_000)),
+    "packed/balanced": (("median ns", MEDIAN, 10_000), ("p99 ns", P99, 30_000)),
     "copy/probe": (("median ns", MEDIAN, 2_000),),
     "copy/what-if": (
         ("median ns", MEDIAN, 75),

@@ -55,6 +55,14 @@ static int chain_holds(const phx_planner *planner, const phx_request *request,
             return 0;
         }
     }
+    for (uint32_t entry = 0; entry < request->slice_count; ++entry) {
+        const phx_slice slice = request->slices[entry];
+        for (uint32_t at = 0; at < request->ranks; at += slice.size) {
+            if (!shares_vertex(tree, leaves + at, slice.size, slice.level, 1)) {
+                return 0;
+            }
+        }
+    }
     return 1;
 }
 

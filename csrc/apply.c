@@ -247,6 +247,26 @@ static uint32_t next_leaf(const phx_planner *planner, phx_cursor *at, const phx_
     return moved ? moves[*move].to + (rank - moves[*move].rank) : leaf;
 }
 
+/* Whether every run of `size` ranks still shares a vertex of a level. */
+static int slice_match(const phx_planner *planner, uint32_t slot, phx_slice slice,
+                       const phx_move *moves, uint32_t count)
+{
+    const phx_tree *tree = planner->tree;
+    const uint32_t ranks = planner->gangs[slot].ranks;
+    uint32_t domain = PHX_NONE;
+    uint32_t move = 0;
+    for (phx_cursor at = phx_cursor_start(planner, slot); at.rank < ranks;) {
+        const int opens = at.rank % slice.size == 0;
+        const uint32_t leaf = next_leaf(planner, &at, moves, count, &move);
+        const uint32_t here = phx_ancestor(tree, 0, leaf, slice.level);
+        domain = opens ? here : domain;
+        if (here != domain || phx_is_phantom(tree, slice.level, here)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 /* Whether the gang keeps its groups and its domain: a plan of another gang may not. */
 static int chain_match(const phx_planner *planner, uint32_t slot, const phx_move *moves,
                        uint32_t count)
@@ -288,4 +308,22 @@ phx_status phx_apply(phx_planner *planner, uint32_t slot, const phx_move *moves,
     }
     phx_commit(planner, slot, moves, move_count, failed, failed_count, PHX_NONE);
     return PHX_OK;
+}
+
+phx_status phx_apply_sliced(phx_planner *planner, uint32_t slot, const phx_request *request,
+                            const phx_move *moves, uint32_t move_count, const phx_run *failed,
+                            uint32_t failed_count)
+{
+    if (!phx_slot_is_held(planner, slot)) {
+        return PHX_STALE_HANDLE;
+    }
+    if (!moves_match(planner, slot, moves, move_count)) {
+        return PHX_STALE_PLAN;
+    }
+    for (uint32_t at = 0; at < request->slice_count; ++at) {
+        if (!slice_match(planner, slot, request->slices[at], moves, move_count)) {
+            return PHX_STALE_PLAN;
+        }
+    }
+    return phx_apply(planner, slot, moves, move_count, failed, failed_count);
 }

@@ -2,20 +2,23 @@
 
 #include <string.h>
 
-/* Whole groups in `ranks`, as ranks, for a vertex of this level. */
+/* Size of what must be whole in a vertex of a level. */
+PHX_INLINE uint32_t unit_of(const phx_search *search, uint32_t level)
+{
+    return search->loose || PHX_MUTANT_GROUP_ROUNDING ? 1 : search->unit[level];
+}
+
+/* Whole units in `ranks`, as ranks, for a vertex of this level. */
 PHX_INLINE uint32_t rounded(const phx_search *search, uint32_t level, uint32_t ranks)
 {
-    if (level < search->group_level || search->loose || PHX_MUTANT_GROUP_ROUNDING) {
-        return ranks;
-    }
-    return search->group == 1 ? ranks : ranks - ranks % search->group;
+    const uint32_t unit = unit_of(search, level);
+    return unit == 1 ? ranks : ranks - ranks % unit;
 }
 
 PHX_INLINE int is_barred(const phx_tree *tree, const phx_search *search, uint32_t level,
                          uint32_t vertex)
 {
-    return ((level == search->group_level && search->group > 1) ||
-            (level == search->within && search->bounded)) &&
+    return (((search->named >> level) & 1) != 0 || (level == search->within && search->bounded)) &&
            phx_is_phantom(tree, level, vertex);
 }
 
@@ -32,20 +35,18 @@ PHX_INLINE uint32_t bounded_cap(const phx_planner *planner, const phx_search *se
  * power of two: then eight hosts are one word of arithmetic. */
 static int hosts_are_bytes(const phx_planner *planner, const phx_search *search)
 {
-    const int rounding = search->group_level == 1 && !search->loose && search->group > 1;
+    const uint32_t unit = unit_of(search, 1);
     return planner->tree->level[1].fanout == 8 && planner->tree->level[1].phantoms == 0 &&
-           !search->limit_on[0] && !search->limit_on[1] && !PHX_MUTANT_GROUP_ROUNDING &&
-           (!rounding || (search->group & (search->group - 1)) == 0);
+           !search->limit_on[0] && !search->limit_on[1] && (unit & (unit - 1)) == 0;
 }
 
 static uint32_t fill_byte_hosts(phx_planner *planner, const phx_search *search, uint32_t first,
                                 uint32_t count)
 {
     const unsigned char *bytes = (const unsigned char *)planner->space.whole[0] + first;
-    const int rounding = search->group_level == 1 && !search->loose && search->group <= 8;
-    const uint32_t group = rounding ? search->group : 1;
-    const int none = search->group_level == 1 && !search->loose && search->group > 8;
-    const uint64_t kept = (UINT64_C(0x0f) & ~(uint64_t)(group - 1)) * UINT64_C(0x0101010101010101);
+    const uint32_t unit = unit_of(search, 1);
+    const int none = unit > 8;
+    const uint64_t kept = (UINT64_C(0x0f) & ~(uint64_t)(unit - 1)) * UINT64_C(0x0101010101010101);
     uint32_t sum = 0;
     for (uint32_t at = 0; at < count; at += 8) {
         const uint32_t here = count - at < 8 ? count - at : 8;
@@ -78,15 +79,12 @@ static uint32_t fill_byte_hosts(phx_planner *planner, const phx_search *search, 
 }
 #endif
 
-/* Ranks that make whole groups as a mask: `ranks & mask`, or 0 where the group is no power of two.
+/* Ranks that make whole units as a mask: `ranks & mask`, or 0 where a unit is no power of two.
  * A division a host would cost more than all else that is done for it. */
-static uint32_t group_mask(const phx_search *search)
+static uint32_t unit_mask(const phx_search *search)
 {
-    if (search->group_level > 1 || search->loose || search->group == 1 ||
-        PHX_MUTANT_GROUP_ROUNDING) {
-        return UINT32_MAX;
-    }
-    return (search->group & (search->group - 1)) == 0 ? ~(search->group - 1) : 0;
+    const uint32_t unit = unit_of(search, 1);
+    return (unit & (unit - 1)) == 0 ? ~(unit - 1) : 0;
 }
 
 /* Hosts that are no phantoms, without branches: which of them are free is anybody's guess. */
@@ -114,19 +112,19 @@ static uint32_t fill_masked_hosts(phx_planner *planner, const phx_search *search
     return sum;
 }
 
-/* Whether a group takes a whole host of the largest size: then only wholly free hosts count. */
-static int groups_are_hosts(const phx_planner *planner, const phx_search *search)
+/* Whether a unit takes a whole host of the largest size: then only wholly free hosts count. */
+static int units_are_hosts(const phx_planner *planner, const phx_search *search)
 {
     const phx_level *hosts = &planner->tree->level[1];
-    return search->group == hosts->leaves_max && search->group_level == 1 && !search->loose &&
-           search->group > 1 && !search->limit_on[0] && hosts->phantoms == 0 &&
-           !PHX_MUTANT_GROUP_ROUNDING;
+    const uint32_t unit = unit_of(search, 1);
+    return unit == hosts->leaves_max && unit > 1 && !search->limit_on[0] && hosts->phantoms == 0;
 }
 
 static uint32_t fill_whole_hosts(phx_planner *planner, const phx_search *search, uint32_t first,
                                  uint32_t count)
 {
     const int every = planner->tree->level[1].leaves != 0 && !search->limit_on[1];
+    const uint32_t unit = unit_of(search, 1);
     uint32_t sum = 0;
     memset(planner->cap_host + first, 0, count);
     for (uint32_t at = 0; at < count; at += 64) {
@@ -134,10 +132,10 @@ static uint32_t fill_whole_hosts(phx_planner *planner, const phx_search *search,
         uint64_t whole = phx_bits_get(planner->space.whole[1], first + at, here);
         for (; whole != 0; whole &= whole - 1) {
             const uint32_t host = first + at + phx_ctz(whole);
-            if (every || (phx_child_count(planner->tree, 1, host) == search->group &&
-                          phx_limit_of(search, 1, host) >= search->group)) {
-                planner->cap_host[host] = (uint8_t)search->group;
-                sum += search->group;
+            if (every || (phx_child_count(planner->tree, 1, host) == unit &&
+                          phx_limit_of(search, 1, host) >= unit)) {
+                planner->cap_host[host] = (uint8_t)unit;
+                sum += unit;
             }
         }
     }
@@ -148,13 +146,13 @@ static uint32_t fill_whole_hosts(phx_planner *planner, const phx_search *search,
 static uint32_t fill_hosts(phx_planner *planner, const phx_search *search, uint32_t first,
                            uint32_t count)
 {
-    if (groups_are_hosts(planner, search)) {
+    if (units_are_hosts(planner, search)) {
         return fill_whole_hosts(planner, search, first, count);
     }
     if (hosts_are_bytes(planner, search)) {
         return fill_byte_hosts(planner, search, first, count);
     }
-    const uint32_t mask = group_mask(search);
+    const uint32_t mask = unit_mask(search);
     if (mask != 0 && planner->tree->level[1].phantoms == 0) {
         return fill_masked_hosts(planner, search, first, count, mask);
     }
@@ -231,7 +229,7 @@ int phx_ancestors_allow(const phx_planner *planner, const phx_search *search, ui
                         uint32_t vertex)
 {
     const phx_tree *tree = planner->tree;
-    if (!search->limited && !search->bounded && search->group == 1) {
+    if (!search->limited && !search->bounded && search->named == 0) {
         return 1;
     }
     for (uint32_t at = level + 1; at <= tree->depth; ++at) {

@@ -1,9 +1,9 @@
 /* Capacities: how many ranks of a search every vertex could hold, computed where they are asked
  * for.
  *
- * ranks(v) = min(limit(v), sum over children), rounded down to whole groups from the group level
- * up. Hosts are filled together with their parents (level 2), which remember that they are known; a
- * vertex above is the sum of its children, so asking again costs little.
+ * ranks(v) = min(limit(v), sum over children), rounded down to whole units of its level. Hosts are
+ * filled together with their parents (level 2), which remember that they are known; a vertex above
+ * is the sum of its children, so asking again costs little.
  */
 #ifndef PHX_CAPS_H
 #define PHX_CAPS_H
@@ -17,6 +17,14 @@ void phx_caps_fill(phx_planner *planner, const phx_search *search, uint32_t leve
 /* Limits and phantoms above a vertex that its own capacity does not know of. */
 int phx_ancestors_allow(const phx_planner *planner, const phx_search *search, uint32_t level,
                         uint32_t vertex);
+
+/* balance.c: whether a gang is spread evenly below a vertex of a level, because nothing between it
+ * and the level to spread over binds. */
+int phx_spreads(const phx_search *search, uint32_t level);
+/* Ranks for each vertex of that level below a vertex whose capacities are filled, in
+ * planner->share: the fewest vertices, and as even as they allow. Returns which vertices. */
+phx_run phx_spread(const phx_planner *planner, const phx_search *search, uint32_t level,
+                   uint32_t vertex, uint32_t need);
 
 /* walk.c: leaves for `need` ranks below a vertex whose capacities are filled, into search->picks.
  */

@@ -2,6 +2,30 @@
 
 #include <string.h>
 
+/* The same for a gang with slices: every vertex below counts whole units of its own level. */
+static uint32_t empty_units(phx_planner *planner, const phx_request *request, uint32_t vertex)
+{
+    const phx_tree *tree = planner->tree;
+    const phx_search search = phx_search_of(planner, request);
+    uint32_t *ranks = planner->share;
+    for (uint32_t level = 1; level <= request->within; ++level) {
+        const phx_run below = phx_descendants(tree, request->within, vertex, level);
+        uint32_t child = 0;
+        for (uint32_t at = 0; at < below.count; ++at) {
+            const uint32_t here = below.first + at;
+            const uint32_t count = phx_child_count(tree, level, here);
+            uint32_t sum = level == 1 ? count : 0;
+            for (uint32_t end = child + count; level > 1 && child < end; ++child) {
+                sum += ranks[child];
+            }
+            const int named = ((search.named >> level) & 1) != 0;
+            sum = named && phx_is_phantom(tree, level, here) ? 0 : sum;
+            ranks[at] = sum - sum % search.unit[level];
+        }
+    }
+    return ranks[0];
+}
+
 /* Ranks a vertex could hold were all its leaves available: whole groups of its group domains. */
 static uint32_t empty_ranks(const phx_tree *tree, const phx_request *request, uint32_t vertex)
 {
@@ -26,13 +50,15 @@ static uint32_t empty_ranks(const phx_tree *tree, const phx_request *request, ui
     return sum;
 }
 
-static int could_ever_fit(const phx_planner *planner, const phx_request *request)
+static int could_ever_fit(phx_planner *planner, const phx_request *request)
 {
     const phx_tree *tree = planner->tree;
     for (uint32_t vertex = 0; vertex < tree->level[request->within].count; ++vertex) {
         const int named = request->bounded && phx_is_phantom(tree, request->within, vertex);
         if (!named && phx_leaf_count(tree, request->within, vertex) >= request->held &&
-            empty_ranks(tree, request, vertex) >= request->ranks) {
+            (request->slice_count > 0 && request->within > 0
+                 ? empty_units(planner, request, vertex)
+                 : empty_ranks(tree, request, vertex)) >= request->ranks) {
             return 1;
         }
     }

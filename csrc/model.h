@@ -68,10 +68,19 @@ typedef struct phx_options {
 
 /* A gang resolved against a planner: levels checked, search start computed. Opaque but by value, so
  * that a caller can keep one a gang shape and place it again and again. */
+#define PHX_SLICES_MAX 16
+/* Every run of `size` consecutive ranks shares a vertex of `level`. */
+typedef struct phx_slice {
+    uint32_t size;
+    uint32_t level;
+} phx_slice;
+
 typedef struct phx_request {
     uint32_t ranks, held, group, group_level, within, start, aim, rule;
     uint32_t level, shape, quick, bounded, pieces;
     uint64_t shapes;
+    uint32_t balanced, slice_count;
+    phx_slice slices[PHX_SLICES_MAX];
 } phx_request;
 
 typedef struct phx_run {

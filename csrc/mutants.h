@@ -33,6 +33,15 @@
 #ifndef PHX_MUTANT_GROUP_ROUNDING /* free leaves count although they make no whole group */
 #define PHX_MUTANT_GROUP_ROUNDING 0
 #endif
+#ifndef PHX_MUTANT_SLICE_IGNORED /* an inner slice may lie over several domains */
+#define PHX_MUTANT_SLICE_IGNORED 0
+#endif
+#ifndef PHX_MUTANT_SLICE_STRAYS /* a slice in repair leaves the domain of the one around it */
+#define PHX_MUTANT_SLICE_STRAYS 0
+#endif
+#ifndef PHX_MUTANT_UNEVEN /* a spread gang fills one domain after the other */
+#define PHX_MUTANT_UNEVEN 0
+#endif
 #ifndef PHX_MUTANT_LAZY_REFILL /* a spare that was used is not replaced on release */
 #define PHX_MUTANT_LAZY_REFILL 0
 #endif

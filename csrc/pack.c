@@ -8,8 +8,9 @@ phx_search phx_search_of(const phx_planner *planner, const phx_request *request)
 {
     phx_search search = {0};
     search.need = request->ranks;
-    search.group = request->group;
-    search.group_level = request->group_level;
+    search.balanced = request->balanced;
+    phx_search_chain(&search, request->group, request->group_level, request->slices,
+                     request->slice_count);
     search.within = request->within;
     search.start = request->start;
     search.scope_level = planner->tree->depth + 1;
@@ -17,6 +18,24 @@ phx_search phx_search_of(const phx_planner *planner, const phx_request *request)
     search.bounded = request->bounded;
     search.picks = planner->pick;
     return search;
+}
+
+void phx_search_chain(phx_search *search, uint32_t group, uint32_t group_level,
+                      const phx_slice *slices, uint32_t count)
+{
+    search->group = group;
+    search->group_level = group_level;
+    search->named = group > 1 ? 1u << group_level : 0;
+    uint32_t unit = 1;
+    uint32_t at = 0;
+    for (uint32_t level = 0; level <= PHX_DEPTH_MAX; ++level) {
+        unit = level == group_level ? group : unit;
+        for (; at < count && slices[at].level == level && !PHX_MUTANT_SLICE_IGNORED; ++at) {
+            unit = slices[at].size;
+            search->named |= 1u << level;
+        }
+        search->unit[level] = unit;
+    }
 }
 
 phx_run phx_search_range(const phx_planner *planner, const phx_search *search, uint32_t level)
@@ -83,12 +102,17 @@ void phx_search_charge(phx_planner *planner, const phx_search *search, uint32_t 
 /* Whether leaves cut in address order keep the groups, and no limit is in the way. */
 static int cut_is_sound(const phx_planner *planner, const phx_search *search, uint32_t level)
 {
-    const phx_level *groups = &planner->tree->level[search->group_level];
-    const int chain = search->group == 1 || level <= search->group_level ||
-                      (groups->leaves != 0 && groups->leaves % search->group == 0);
-    return chain && search->rule == PHX_SMALLEST && search->rails == 0 && !search->limited &&
-           !(search->group > 1 && groups->phantoms != 0) &&
-           !(search->bounded && planner->tree->level[search->within].phantoms != 0);
+    const phx_level *levels = planner->tree->level;
+    for (uint32_t named = search->named; named != 0; named &= named - 1) {
+        const uint32_t at = phx_ctz(named);
+        const int aligned = levels[at].leaves != 0 && levels[at].leaves % search->unit[at] == 0;
+        if (levels[at].phantoms != 0 || (at < level && !aligned)) {
+            return 0;
+        }
+    }
+    return search->rule == PHX_SMALLEST && search->rails == 0 && !search->limited &&
+           !(search->balanced != 0 && search->balanced < level) &&
+           !(search->bounded && levels[search->within].phantoms != 0);
 }
 
 /* A vertex that may hold the gang, by what is known without looking below it. */
@@ -288,9 +312,12 @@ phx_status phx_search_run(phx_planner *planner, phx_search *search)
 static int every_leaf_counts(const phx_planner *planner, const phx_search *search)
 {
     const phx_level *levels = planner->tree->level;
-    const int groups =
-        search->group == 1 || (search->loose && levels[search->group_level].phantoms == 0);
-    return groups && !search->limited && !(search->bounded && levels[search->within].phantoms != 0);
+    uint32_t barred = 0;
+    for (uint32_t named = search->named; named != 0; named &= named - 1) {
+        barred |= levels[phx_ctz(named)].phantoms;
+    }
+    return (search->named == 0 || (search->loose && barred == 0)) && !search->limited &&
+           !(search->bounded && levels[search->within].phantoms != 0);
 }
 
 /* Ranks one vertex could hold; hosts are filled by the caller where there are levels above them. */

@@ -1,8 +1,11 @@
 /* phx_search: where a gang can go, exactly, on any tree and under limits.
  *
- * ranks(v) = min(limit(v), sum over children), rounded down to whole groups from the group level
- * up. A vertex can hold the gang when ranks(v) >= need and no ancestor's limit is below need. Sizes
- * divide each other and the tree's vertices are nested, so these counts are exact.
+ * A gang is a chain of sizes: groups, slices of groups, slices of slices. unit(level) is the
+ * largest of them that must share a vertex of that level or a lower one.
+ *
+ * ranks(v) = min(limit(v), sum over children), rounded down to whole units of its level. A vertex
+ * can hold the gang when ranks(v) >= need and no ancestor's limit is below need. Sizes divide each
+ * other and the tree's vertices are nested, so these counts are exact.
  *
  * Cost: O(hosts below the scope) at worst; parents without room are skipped.
  */
@@ -20,8 +23,11 @@ typedef struct phx_search {
     uint32_t scope_level; /* depth + 1: the whole forest */
     uint32_t scope_vertex;
     uint32_t rule;
-    uint32_t bounded;   /* within was asked for: a phantom there serves it not */
-    uint32_t loose;     /* leaves count even where they make no whole group */
+    uint32_t bounded;  /* within was asked for: a phantom there serves it not */
+    uint32_t loose;    /* leaves count even where they make no whole unit */
+    uint32_t balanced; /* level to spread evenly over, 0: none */
+    uint32_t named;    /* levels that a group or slice must share a vertex of, as bits */
+    uint32_t unit[PHX_DEPTH_MAX + 1];
     uint64_t rails;     /* rails the ranks had, as bits: preferred, never a condition */
     uint32_t limited;   /* some limit[level] is in force */
     uint32_t limit_low; /* lowest of them; 0 when leaves are limited */
@@ -36,6 +42,9 @@ typedef struct phx_search {
 
 /* A search for the request over the whole forest, without limits. */
 phx_search phx_search_of(const phx_planner *planner, const phx_request *request);
+/* The chain of a search: a group, and slices with internal levels. */
+void phx_search_chain(phx_search *search, uint32_t group, uint32_t group_level,
+                      const phx_slice *slices, uint32_t count);
 /* Puts the caller's limits, rows by visible level, in force. */
 void phx_search_limit(phx_planner *planner, phx_search *search, const int32_t *const *limits);
 /* Copies them, so that phx_search_charge may lower them. */

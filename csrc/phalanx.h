@@ -49,6 +49,12 @@ size_t phx_planner_core_bytes(const phx_planner *planner, int with_hosts);
 uint32_t phx_planner_short_domains(const phx_planner *planner);
 
 phx_status phx_request_init(const phx_planner *planner, const phx_gang *gang, phx_request *out);
+/* Slices of the gang, innermost first, one a level at most: each size divides the next, the group
+ * the first and the last the ranks; levels rise from the group's to `within`. */
+phx_status phx_request_slices(const phx_planner *planner, phx_request *request,
+                              const phx_slice *slices, uint32_t count);
+/* Spread over the fewest vertices of a level, evenly: a preference, never a condition. */
+phx_status phx_request_balance(const phx_planner *planner, phx_request *request, uint32_t level);
 
 /* Place one gang. Result >= 0: handle's slot in bits 0..20, first leaf in bits 21..41, level in
  * bits 42..46, bit 47 set when the ranks are more than one run of leaves. Result < 0: minus a
@@ -102,9 +108,18 @@ phx_status phx_quarantine_release(phx_planner *planner, const uint32_t *leaves,
 phx_status phx_replan(phx_planner *planner, uint32_t slot, const phx_run *failed,
                       uint32_t failed_count, const int32_t *const *limits, uint32_t flags,
                       phx_move *moves, uint32_t room, phx_repair *repair);
+/* The same for a gang whose request has slices: the planner does not keep them. */
+phx_status phx_replan_sliced(phx_planner *planner, uint32_t slot, const phx_request *request,
+                             const phx_run *failed, uint32_t failed_count,
+                             const int32_t *const *limits, uint32_t flags, phx_move *moves,
+                             uint32_t room, phx_repair *repair);
 /* Commit moves made with apply off; the leaves in `failed` are marked down with them. */
 phx_status phx_apply(phx_planner *planner, uint32_t slot, const phx_move *moves,
                      uint32_t move_count, const phx_run *failed, uint32_t failed_count);
+/* The same for a gang whose request has slices, which the moves must keep. */
+phx_status phx_apply_sliced(phx_planner *planner, uint32_t slot, const phx_request *request,
+                            const phx_move *moves, uint32_t move_count, const phx_run *failed,
+                            uint32_t failed_count);
 
 /* Why a request is refused: writes up to `room` records, *count of them, and the code. */
 phx_status phx_explain(phx_planner *planner, const phx_request *request,

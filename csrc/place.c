@@ -120,6 +120,55 @@ phx_status phx_request_init(const phx_planner *planner, const phx_gang *gang, ph
     return PHX_OK;
 }
 
+/* What binds beside blocks: the general search decides. */
+static phx_status leave_quick(const phx_planner *planner, phx_request *request)
+{
+    if (planner->count->alignment == PHX_BUDDY) {
+        return PHX_BAD_GANG;
+    }
+    request->quick = 0;
+    return PHX_OK;
+}
+
+phx_status phx_request_slices(const phx_planner *planner, phx_request *request,
+                              const phx_slice *slices, uint32_t count)
+{
+    const phx_tree *tree = planner->tree;
+    uint32_t size = request->group;
+    uint32_t level = request->group_level;
+    if (count > PHX_SLICES_MAX) {
+        return PHX_BAD_GANG;
+    }
+    for (uint32_t at = 0; at < count; ++at) {
+        if (slices[at].level > tree->visible_depth || slices[at].size == 0 ||
+            slices[at].size % size != 0 || (at > 0 && slices[at].level <= slices[at - 1].level)) {
+            return PHX_BAD_GANG;
+        }
+        const uint32_t inner = tree->internal[slices[at].level];
+        if (inner < level || inner > request->within || inner == 0) {
+            return PHX_BAD_GANG;
+        }
+        size = slices[at].size;
+        level = inner;
+        request->slices[at] = (phx_slice){size, level};
+    }
+    request->slice_count = count;
+    return request->ranks % size != 0 ? PHX_BAD_GANG
+           : count > 0                ? leave_quick(planner, request)
+                                      : PHX_OK;
+}
+
+phx_status phx_request_balance(const phx_planner *planner, phx_request *request, uint32_t level)
+{
+    const phx_tree *tree = planner->tree;
+    if (level == 0 || level > tree->visible_depth || tree->internal[level] > request->within ||
+        request->aim == PHX_FILL) {
+        return PHX_BAD_GANG;
+    }
+    request->balanced = tree->internal[level];
+    return leave_quick(planner, request);
+}
+
 PHX_INLINE int64_t result_of(const phx_tree *tree, uint32_t slot, uint32_t first, uint32_t level,
                              int many)
 {
@@ -326,6 +375,13 @@ static void keep_unit(phx_planner *planner, const phx_search *unit)
     phx_pick_clear(unit);
 }
 
+/* Ranks of one of the gang's parts that need not be near each other. */
+static uint32_t outermost(const phx_request *request)
+{
+    return request->slice_count == 0 ? request->group
+                                     : request->slices[request->slice_count - 1].size;
+}
+
 /* Ranks that do not talk: unit after unit into the smallest sufficient block. Picks and takes. */
 static phx_status pick_units(phx_planner *planner, const phx_request *request, phx_search *search)
 {
@@ -335,14 +391,14 @@ static phx_status pick_units(phx_planner *planner, const phx_request *request, p
     }
     phx_search_own_limits(planner, search);
     phx_search unit = *search;
-    unit.need = request->group;
+    unit.need = outermost(request);
     unit.start = 1;
     unit.scope_level = search->within;
     unit.scope_vertex = vertex;
     unit.picks = planner->taken;
     search->low = 0;
     search->high = planner->tree->level[0].count;
-    for (uint32_t placed = 0; placed < request->ranks; placed += request->group) {
+    for (uint32_t placed = 0; placed < request->ranks; placed += unit.need) {
         if (phx_search_run(planner, &unit) != PHX_OK) {
             give_picks(planner, search);
             phx_pick_clear(search);
@@ -367,7 +423,7 @@ static phx_status pick_leaves(phx_planner *planner, const phx_request *request,
         return request->pieces == 1 ? pick_block(planner, request, search)
                                     : pick_pieces(planner, request, search);
     }
-    if (request->aim == PHX_FILL && request->ranks > request->group) {
+    if (request->aim == PHX_FILL && request->ranks > outermost(request)) {
         return pick_units(planner, request, search);
     }
     *taken = 0;

@@ -65,10 +65,12 @@ static void lay_out(phx_planner *planner, const phx_tree *tree, uint32_t spare_p
     planner->taken = lay(plan, words, sizeof *planner->taken);
     planner->lost = lay(plan, words, sizeof *planner->lost);
     planner->moving = lay(plan, words, sizeof *planner->moving);
+    planner->shifting = lay(plan, words, sizeof *planner->shifting);
     planner->opened = lay(plan, PHX_WORDS(spares) + 1, sizeof *planner->opened);
     planner->allowed = lay(plan, words, sizeof *planner->allowed);
     planner->known = lay(plan, PHX_WORDS(hosts), sizeof *planner->known);
     planner->cap_host = lay(plan, hosts, sizeof *planner->cap_host);
+    planner->share = lay(plan, hosts, sizeof *planner->share);
     for (uint32_t level = 1; level <= tree->depth; ++level) {
         planner->limit[level] = lay(plan, tree->level[level].count, sizeof **planner->limit);
     }

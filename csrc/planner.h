@@ -67,14 +67,16 @@ struct phx_planner {
     uint32_t *spare_wanted;
     uint32_t *spare_lowest; /* address of the lowest spare; 0 where sizes differ */
     /* Scratch: zero between calls where it is a bitmap, anything where it is an array. */
-    uint64_t *pick;    /* leaves chosen */
-    uint64_t *taken;   /* leaves a plan holds for the moment */
-    uint64_t *lost;    /* ranks' leaves that must be replaced */
-    uint64_t *moving;  /* units that move whole */
-    uint64_t *opened;  /* spare vertices a plan opened */
-    uint64_t *allowed; /* leaves with a limit above zero, when leaves are limited */
-    uint64_t *known;   /* vertices of level 2 whose capacity is filled */
-    uint8_t *cap_host; /* ranks level 1 could hold */
+    uint64_t *pick;     /* leaves chosen */
+    uint64_t *taken;    /* leaves a plan holds for the moment */
+    uint64_t *lost;     /* ranks' leaves that must be replaced */
+    uint64_t *moving;   /* units that move whole */
+    uint64_t *shifting; /* groups that move inside their slice's domain */
+    uint64_t *opened;   /* spare vertices a plan opened */
+    uint64_t *allowed;  /* leaves with a limit above zero, when leaves are limited */
+    uint64_t *known;    /* vertices of level 2 whose capacity is filled */
+    uint8_t *cap_host;  /* ranks level 1 could hold */
+    uint32_t *share;    /* [hosts] ranks given to each vertex of one level */
     uint32_t *cap[PHX_DEPTH_MAX + 1];
     int32_t *limit[PHX_DEPTH_MAX + 1]; /* what is left of the caller's limits */
     char *region;

@@ -9,11 +9,10 @@ static uint32_t lost_in(const phx_planner *planner, phx_run run)
     return phx_bits_count(planner->lost, run.first, run.count);
 }
 
-/* Dead ranks of the unit at the cursor, and its first dead leaf; leaves the cursor where it was. */
-static uint32_t unit_losses(const phx_plan *plan, phx_cursor at, uint32_t *leaf)
+uint32_t phx_plan_losses(const phx_plan *plan, phx_cursor at, uint32_t ranks, uint32_t *leaf)
 {
     uint32_t dead = 0;
-    for (uint32_t left = plan->group; left > 0;) {
+    for (uint32_t left = ranks; left > 0;) {
         const phx_run piece = phx_cursor_next(plan->planner, &at, left);
         const uint32_t here = lost_in(plan->planner, piece);
         if (here > 0 && dead == 0) {
@@ -25,9 +24,9 @@ static uint32_t unit_losses(const phx_plan *plan, phx_cursor at, uint32_t *leaf)
     return dead;
 }
 
-static void skip_unit(const phx_plan *plan, phx_cursor *at)
+void phx_plan_skip(const phx_plan *plan, phx_cursor *at, uint32_t ranks)
 {
-    for (uint32_t left = plan->group; left > 0;) {
+    for (uint32_t left = ranks; left > 0;) {
         left -= phx_cursor_next(plan->planner, at, left).count;
     }
 }
@@ -37,11 +36,11 @@ static int next_broken(const phx_plan *plan, phx_cursor *at, uint32_t *dead, uin
 {
     const uint32_t ranks = plan->planner->gangs[plan->slot].ranks;
     while (at->rank < ranks) {
-        *dead = unit_losses(plan, *at, leaf);
+        *dead = phx_plan_losses(plan, *at, plan->group, leaf);
         if (*dead > 0) {
             return 1;
         }
-        skip_unit(plan, at);
+        phx_plan_skip(plan, at, plan->group);
     }
     return 0;
 }
@@ -63,12 +62,11 @@ static void record(phx_plan *plan, uint32_t rank, uint32_t from, uint32_t to, ui
     plan->moves[plan->count++] = (phx_move){rank, from, to, count};
 }
 
-/* Pairs ranks with picked leaves, both in order. whole: all ranks of the unit, else the dead. */
-static uint32_t record_unit(phx_plan *plan, phx_cursor at, const phx_search *found, uint32_t pick,
-                            int whole)
+uint32_t phx_plan_record(phx_plan *plan, phx_cursor at, uint32_t ranks, const phx_search *found,
+                         uint32_t pick, int whole)
 {
     phx_planner *planner = plan->planner;
-    for (uint32_t left = plan->group; left > 0;) {
+    for (uint32_t left = ranks; left > 0;) {
         const uint32_t rank = at.rank;
         const phx_run piece = phx_cursor_next(planner, &at, left);
         left -= piece.count;
@@ -105,16 +103,15 @@ static void hold_picks(phx_plan *plan, const phx_search *found)
     }
 }
 
-/* Free leaves of the vertex first, then its spares as well. Holds what it finds. */
-static phx_status find_in(phx_plan *plan, uint32_t level, uint32_t vertex, uint32_t need,
-                          uint32_t group, uint64_t rails, phx_search *found)
+phx_status phx_plan_find(phx_plan *plan, uint32_t level, uint32_t vertex, phx_wish wish,
+                         phx_search *found)
 {
+    const uint32_t need = wish.ranks;
     phx_planner *planner = plan->planner;
     *found = plan->search;
     found->need = need;
-    found->group = group;
-    found->group_level = plan->group_level;
-    found->rails = need < planner->tree->level[1].leaves_max ? rails : 0;
+    phx_search_chain(found, wish.group, plan->group_level, plan->slices, wish.slices);
+    found->rails = need < planner->tree->level[1].leaves_max ? wish.rails : 0;
     found->start = 1;
     found->within = level;
     found->bounded = 0;
@@ -142,13 +139,12 @@ static phx_status find_in(phx_plan *plan, uint32_t level, uint32_t vertex, uint3
     return status;
 }
 
-/* Rails of a unit's ranks, all of them or the dead ones only, as bits. */
-static uint64_t rails_of(const phx_plan *plan, phx_cursor at, int whole)
+uint64_t phx_plan_rails(const phx_plan *plan, phx_cursor at, uint32_t ranks, int whole)
 {
     const phx_planner *planner = plan->planner;
     const phx_tree *tree = planner->tree;
     uint64_t rails = 0;
-    for (uint32_t left = plan->group; left > 0;) {
+    for (uint32_t left = ranks; left > 0;) {
         const phx_run piece = phx_cursor_next(planner, &at, left);
         left -= piece.count;
         for (uint32_t leaf = piece.first; leaf < piece.first + piece.count; ++leaf) {
@@ -160,15 +156,15 @@ static uint64_t rails_of(const phx_plan *plan, phx_cursor at, int whole)
     return rails;
 }
 
-static int fill_unit(phx_plan *plan, phx_cursor at, uint32_t dead, uint32_t leaf)
+int phx_plan_fill(phx_plan *plan, phx_cursor at, uint32_t dead, uint32_t leaf)
 {
     phx_search found;
     uint32_t vertex = leaf;
-    const uint64_t rails = rails_of(plan, at, 0);
+    const uint64_t rails = phx_plan_rails(plan, at, plan->group, 0);
     for (uint32_t level = 1; level <= plan->group_level; ++level) {
         vertex = phx_parent(plan->planner->tree, level - 1, vertex);
-        if (find_in(plan, level, vertex, dead, 1, rails, &found) == PHX_OK) {
-            record_unit(plan, at, &found, found.low, 0);
+        if (phx_plan_find(plan, level, vertex, (phx_wish){dead, 1, 0, rails}, &found) == PHX_OK) {
+            phx_plan_record(plan, at, plan->group, &found, found.low, 0);
             phx_pick_clear(&found);
             return 1;
         }
@@ -184,7 +180,7 @@ static uint32_t fill_pass(phx_plan *plan, uint32_t dead)
     uint32_t leaf = 0;
     uint32_t order = 0;
     for (phx_cursor at = phx_cursor_start(plan->planner, plan->slot);
-         next_broken(plan, &at, &here, &leaf); skip_unit(plan, &at), ++order) {
+         next_broken(plan, &at, &here, &leaf); phx_plan_skip(plan, &at, plan->group), ++order) {
         if (here > dead && (next == 0 || here < next)) {
             next = here;
         }
@@ -193,7 +189,7 @@ static uint32_t fill_pass(phx_plan *plan, uint32_t dead)
         }
         const int forced = plan->away || PHX_MUTANT_SURVIVOR_MOVED ||
                            (order < 64 && ((plan->forced >> order) & 1) != 0);
-        if (forced || !fill_unit(plan, at, here, leaf)) {
+        if (forced || !phx_plan_fill(plan, at, here, leaf)) {
             phx_bit_set(plan->planner->moving, at.rank / plan->group);
         }
     }
@@ -213,7 +209,7 @@ static int next_moving(const phx_plan *plan, phx_cursor *at)
     const uint32_t units = plan->planner->gangs[plan->slot].ranks / plan->group;
     const uint32_t unit = phx_bits_next(plan->planner->moving, at->rank / plan->group, units);
     while (at->rank < unit * plan->group && unit < units) {
-        skip_unit(plan, at);
+        phx_plan_skip(plan, at, plan->group);
     }
     return unit < units;
 }
@@ -230,9 +226,9 @@ static int next_bundle(const phx_plan *plan, phx_cursor *at, bundle *out)
     }
     *out = (bundle){*at, own_domain(plan, at), 0, 0};
     do {
-        out->rails |= rails_of(plan, *at, 1);
+        out->rails |= phx_plan_rails(plan, *at, plan->group, 1);
         ++out->units;
-        skip_unit(plan, at);
+        phx_plan_skip(plan, at, plan->group);
     } while (next_moving(plan, at) && own_domain(plan, at) == out->vertex);
     return 1;
 }
@@ -245,7 +241,7 @@ static void record_bundle(phx_plan *plan, const bundle *units, const phx_search 
     uint32_t pick = found->low;
     for (uint32_t placed = 0; placed < count; ++placed) {
         next_moving(plan, &at);
-        pick = record_unit(plan, at, found, pick, 1);
+        pick = phx_plan_record(plan, at, plan->group, found, pick, 1);
         phx_bit_clear(plan->planner->moving, at.rank / plan->group);
     }
     phx_pick_clear(found);
@@ -262,8 +258,8 @@ static void move_pass(phx_plan *plan, uint32_t level)
             level == plan->scope_level
                 ? plan->scope_vertex
                 : phx_ancestor(plan->planner->tree, plan->group_level, units.vertex, level);
-        if (find_in(plan, level, vertex, units.units * plan->group, plan->group, units.rails,
-                    &found) == PHX_OK) {
+        const phx_wish wish = {units.units * plan->group, plan->group, 0, units.rails};
+        if (phx_plan_find(plan, level, vertex, wish, &found) == PHX_OK) {
             record_bundle(plan, &units, &found, units.units);
         }
     }
@@ -275,10 +271,10 @@ static void move_rest(phx_plan *plan)
     phx_search found;
     phx_cursor at = phx_cursor_start(plan->planner, plan->slot);
     while (next_moving(plan, &at)) {
-        const bundle unit = {at, 0, 1, rails_of(plan, at, 1)};
-        skip_unit(plan, &at);
-        if (find_in(plan, plan->scope_level, plan->scope_vertex, plan->group, plan->group,
-                    unit.rails, &found) == PHX_OK) {
+        const bundle unit = {at, 0, 1, phx_plan_rails(plan, at, plan->group, 1)};
+        phx_plan_skip(plan, &at, plan->group);
+        const phx_wish wish = {plan->group, plan->group, 0, unit.rails};
+        if (phx_plan_find(plan, plan->scope_level, plan->scope_vertex, wish, &found) == PHX_OK) {
             record_bundle(plan, &unit, &found, 1);
         } else {
             ++plan->unmet;
@@ -286,20 +282,25 @@ static void move_rest(phx_plan *plan)
     }
 }
 
+void phx_plan_limits(phx_plan *plan)
+{
+    memset(&plan->search, 0, sizeof plan->search);
+    plan->search.picks = plan->planner->pick;
+    phx_search_limit(plan->planner, &plan->search, plan->limits);
+    phx_search_own_limits(plan->planner, &plan->search);
+}
+
 /* Limits bind what the repair adds: ranks that stay are charged first. */
 static void charge_survivors(phx_plan *plan)
 {
     phx_planner *planner = plan->planner;
     const uint32_t ranks = planner->gangs[plan->slot].ranks;
-    memset(&plan->search, 0, sizeof plan->search);
-    plan->search.picks = planner->pick;
-    phx_search_limit(planner, &plan->search, plan->limits);
-    phx_search_own_limits(planner, &plan->search);
+    phx_plan_limits(plan);
     uint32_t order = 0;
     for (phx_cursor at = phx_cursor_start(planner, plan->slot);
          plan->search.limited && at.rank < ranks;) {
         uint32_t leaf = 0;
-        const int broken = unit_losses(plan, at, &leaf) > 0;
+        const int broken = phx_plan_losses(plan, at, plan->group, &leaf) > 0;
         const int leaves_whole =
             plan->away || (broken && order < 64 && ((plan->forced >> order) & 1) != 0);
         order += broken ? 1 : 0;
@@ -315,7 +316,7 @@ static void charge_survivors(phx_plan *plan)
     }
 }
 
-static void undo(phx_plan *plan)
+void phx_plan_undo(phx_plan *plan)
 {
     phx_planner *planner = plan->planner;
     const uint32_t leaves = planner->tree->level[0].count;
@@ -330,7 +331,6 @@ static void undo(phx_plan *plan)
     for (uint32_t root = 0; root < planner->tree->level[depth].count; ++root) {
         phx_spares_close_unused(planner, depth, root, planner->taken);
     }
-    memset(planner->moving, 0, PHX_WORDS((size_t)leaves) * sizeof(uint64_t));
 }
 
 static uint32_t spares_opened(const phx_planner *planner)
@@ -348,6 +348,12 @@ static void attempt(phx_plan *plan, phx_repair *repair)
     plan->count = 0;
     plan->unmet = 0;
     plan->overflow = 0;
+    if (plan->slice_count > 0) {
+        phx_sliced_attempt(plan);
+        repair->spares_used = spares_opened(plan->planner);
+        phx_plan_undo(plan);
+        return;
+    }
     charge_survivors(plan);
     for (uint32_t dead = fill_pass(plan, 0); dead != 0;) {
         dead = fill_pass(plan, dead);
@@ -358,7 +364,8 @@ static void attempt(phx_plan *plan, phx_repair *repair)
     }
     move_rest(plan);
     repair->spares_used = spares_opened(plan->planner);
-    undo(plan);
+    phx_plan_undo(plan);
+    phx_bits_fill(plan->planner->moving, 0, plan->planner->gangs[plan->slot].ranks, 0);
 }
 
 /* With limits, leaving a domain frees room below them: try which units move, fewest first. */
@@ -441,11 +448,11 @@ phx_status phx_repair_plan(phx_plan *plan, uint32_t broken, int partial, phx_rep
     repair->proven = 1;
     plan->forced = 0;
     attempt(plan, repair);
-    if (plan->unmet > 0 && plan->limits != NULL) {
+    if (plan->unmet > 0 && (plan->limits != NULL || plan->slice_count > 0)) {
+        /* Which groups leave their own domain is not tried out under limits. */
+        repair->proven = broken <= EXACT_UNITS && (plan->limits == NULL || plan->slice_count == 0);
         if (broken <= EXACT_UNITS) {
             attempt_subsets(plan, broken, repair);
-        } else {
-            repair->proven = 0;
         }
     }
     if (plan->unmet > 0 && repair->dead == gang->ranks) {

@@ -292,18 +292,19 @@ static int plan_quick(const phx_planner *planner, uint32_t slot, phx_run failed,
     return 1;
 }
 
-/* Broken units, and the dead ranks in *dead. */
-static uint32_t count_broken(const phx_planner *planner, uint32_t slot, uint32_t *dead)
+/* Broken units of so many ranks, and the dead ranks in *dead. */
+static uint32_t count_broken(const phx_planner *planner, uint32_t slot, uint32_t unit,
+                             uint32_t *dead)
 {
     const phx_gang_slot *gang = &planner->gangs[slot];
     uint32_t broken = 0;
     uint32_t here = 0;
     *dead = 0;
     for (phx_cursor at = phx_cursor_start(planner, slot); at.rank < gang->ranks;) {
-        const uint32_t left = gang->group - at.rank % gang->group;
+        const uint32_t left = unit - at.rank % unit;
         const phx_run piece = phx_cursor_next(planner, &at, left);
         here += phx_bits_count(planner->lost, piece.first, piece.count);
-        if (at.rank % gang->group == 0) {
+        if (at.rank % unit == 0) {
             broken += here > 0;
             *dead += here;
             here = 0;
@@ -322,11 +323,14 @@ static void set_scope(phx_plan *plan)
     plan->scope_vertex = phx_ancestor(planner->tree, 0, gang->head, plan->scope_level);
 }
 
-static phx_status replan_full(phx_planner *planner, uint32_t slot, const int32_t *const *limits,
-                              uint32_t flags, phx_move *moves, uint32_t room, phx_repair *repair)
+static phx_status replan_full(phx_planner *planner, uint32_t slot, const phx_request *request,
+                              const int32_t *const *limits, uint32_t flags, phx_move *moves,
+                              uint32_t room, phx_repair *repair)
 {
     const phx_gang_slot *gang = &planner->gangs[slot];
-    const uint32_t broken = count_broken(planner, slot, &repair->dead);
+    const uint32_t slices = request == NULL ? 0 : request->slice_count;
+    const uint32_t unit = slices > 0 ? request->slices[0].size : gang->group;
+    const uint32_t broken = count_broken(planner, slot, unit, &repair->dead);
     if (broken == 0) {
         repair->level_after = repair->level_before;
         return PHX_OK;
@@ -337,6 +341,10 @@ static phx_status replan_full(phx_planner *planner, uint32_t slot, const int32_t
     plan.slot = slot;
     plan.group = gang->group;
     plan.group_level = phx_slot_group_level(gang);
+    plan.unit = unit;
+    plan.unit_level = slices > 0 ? request->slices[0].level : plan.group_level;
+    plan.slice_count = slices;
+    plan.slices = slices > 0 ? request->slices : NULL;
     plan.limits = limits;
     plan.moves = moves;
     plan.room = room;
@@ -377,13 +385,15 @@ static int single_loss(const phx_planner *planner, uint32_t slot, const phx_run 
 
 /* Every plan but the one for one failed run of a healthy cluster. */
 static __attribute__((noinline)) phx_status plan_any(phx_planner *planner, uint32_t slot,
+                                                     const phx_request *request,
                                                      const phx_run *failed, uint32_t failed_count,
                                                      const int32_t *const *limits, uint32_t flags,
                                                      phx_move *moves, uint32_t room,
                                                      phx_repair *repair)
 {
     phx_run loss;
-    if (failed_count <= 1 && limits == NULL && room > 0 && (flags & PHX_REPLAN_CORDONED) == 0 &&
+    if (request == NULL && failed_count <= 1 && limits == NULL && room > 0 &&
+        (flags & PHX_REPLAN_CORDONED) == 0 &&
         single_loss(planner, slot, failed, failed_count, &loss) &&
         plan_quick(planner, slot, loss, moves, repair)) {
         return PHX_OK;
@@ -393,7 +403,7 @@ static __attribute__((noinline)) phx_status plan_any(phx_planner *planner, uint3
     repair->level_before = planner->tree->level[phx_slot_level(&planner->gangs[slot])].visible;
     phx_status status = phx_lost_mark(planner, slot, failed, failed_count, flags);
     if (status == PHX_OK) {
-        status = replan_full(planner, slot, limits, flags, moves, room, repair);
+        status = replan_full(planner, slot, request, limits, flags, moves, room, repair);
     }
     phx_lost_clear(planner, slot);
     return status;
@@ -404,7 +414,7 @@ static __attribute__((noinline)) phx_status plan_one(phx_planner *planner, uint3
                                                      const phx_run *failed, phx_move *moves,
                                                      phx_repair *repair, uint32_t room)
 {
-    return plan_any(planner, slot, failed, 1, NULL, 0, moves, room, repair);
+    return plan_any(planner, slot, NULL, failed, 1, NULL, 0, moves, room, repair);
 }
 
 /* As plan_near for a gang of several runs: the walk ends at the lost host, and the heads of the
@@ -502,12 +512,21 @@ phx_status phx_replan(phx_planner *planner, uint32_t slot, const phx_run *failed
             return replan_apply(planner, slot, failed, failed_count, limits, flags, moves, room,
                                 repair);
         }
-        return plan_any(planner, slot, failed, failed_count, limits, flags, moves, room, repair);
+        return plan_any(planner, slot, NULL, failed, failed_count, limits, flags, moves, room,
+                        repair);
     }
     return plan_near(planner, slot, failed, moves, repair, room);
 }
 
-/* Plans, and commits the plan; the gang's level comes with it unless levels of ours are hidden. */
+/* Commits a plan just made; the gang's level comes with it unless levels of ours are hidden. */
+static void commit_plan(phx_planner *planner, uint32_t slot, const phx_run *failed,
+                        uint32_t failed_count, const phx_move *moves, const phx_repair *repair)
+{
+    const phx_tree *tree = planner->tree;
+    const uint32_t level = tree->depth == tree->visible_depth ? repair->level_after : PHX_NONE;
+    phx_commit(planner, slot, moves, repair->moves, failed, failed_count, level);
+}
+
 static __attribute__((noinline)) phx_status replan_apply(phx_planner *planner, uint32_t slot,
                                                          const phx_run *failed,
                                                          uint32_t failed_count,
@@ -515,12 +534,34 @@ static __attribute__((noinline)) phx_status replan_apply(phx_planner *planner, u
                                                          uint32_t flags, phx_move *moves,
                                                          uint32_t room, phx_repair *repair)
 {
-    const phx_tree *tree = planner->tree;
     const phx_status status = phx_replan(planner, slot, failed, failed_count, limits,
                                          flags & ~(uint32_t)PHX_REPLAN_APPLY, moves, room, repair);
     if (status == PHX_OK) {
-        const uint32_t level = tree->depth == tree->visible_depth ? repair->level_after : PHX_NONE;
-        phx_commit(planner, slot, moves, repair->moves, failed, failed_count, level);
+        commit_plan(planner, slot, failed, failed_count, moves, repair);
+    }
+    return status;
+}
+
+phx_status phx_replan_sliced(phx_planner *planner, uint32_t slot, const phx_request *request,
+                             const phx_run *failed, uint32_t failed_count,
+                             const int32_t *const *limits, uint32_t flags, phx_move *moves,
+                             uint32_t room, phx_repair *repair)
+{
+    if (!phx_slot_is_held(planner, slot)) {
+        return PHX_STALE_HANDLE;
+    }
+    if (request->slice_count == 0) {
+        return phx_replan(planner, slot, failed, failed_count, limits, flags, moves, room, repair);
+    }
+    const phx_gang_slot *gang = &planner->gangs[slot];
+    if (request->ranks != gang->ranks || request->group != gang->group ||
+        request->group_level != phx_slot_group_level(gang)) {
+        return PHX_BAD_GANG;
+    }
+    const phx_status status =
+        plan_any(planner, slot, request, failed, failed_count, limits, flags, moves, room, repair);
+    if (status == PHX_OK && (flags & PHX_REPLAN_APPLY) != 0) {
+        commit_plan(planner, slot, failed, failed_count, moves, repair);
     }
     return status;
 }

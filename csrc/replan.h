@@ -4,6 +4,8 @@
  * dead ranks (smallest losses first: that fills the most units), else it moves whole. All units
  * want the same size and may go to the same domains, so filling first never costs a repair that
  * exists: a unit moved into a domain could be swapped with one filled there.
+ *
+ * With slices a unit is one innermost slice: see sliced.c.
  */
 #ifndef PHX_REPLAN_H
 #define PHX_REPLAN_H
@@ -51,8 +53,41 @@ typedef struct phx_plan {
     uint32_t count;
     uint32_t overflow; /* more moves than room */
     uint32_t unmet;    /* units without a place */
-    uint64_t forced;   /* broken units, by order, that must move whole (limits only) */
+    uint64_t forced;   /* broken units, by order, that must move whole */
+    uint32_t unit;     /* ranks of one: the innermost slice, else the group */
+    uint32_t unit_level;
+    uint32_t slice_count;
+    const phx_slice *slices; /* internal levels */
 } phx_plan;
+
+/* What is sought: ranks in whole groups and whole slices, the first `slices` of the gang's. */
+typedef struct phx_wish {
+    uint32_t ranks;
+    uint32_t group;
+    uint32_t slices;
+    uint64_t rails;
+} phx_wish;
+
+/* Dead ranks among so many at the cursor, and the first dead leaf; the cursor stays. */
+uint32_t phx_plan_losses(const phx_plan *plan, phx_cursor at, uint32_t ranks, uint32_t *leaf);
+void phx_plan_skip(const phx_plan *plan, phx_cursor *at, uint32_t ranks);
+/* Pairs ranks at the cursor with picked leaves from `pick` on, both in order. whole: all of the
+ * ranks, else the dead. Returns where the next pick is. */
+uint32_t phx_plan_record(phx_plan *plan, phx_cursor at, uint32_t ranks, const phx_search *found,
+                         uint32_t pick, int whole);
+/* Rails of ranks at the cursor, all of them or the dead ones only, as bits. */
+uint64_t phx_plan_rails(const phx_plan *plan, phx_cursor at, uint32_t ranks, int whole);
+/* Free leaves of the vertex first, then its spares as well. Holds what it finds. */
+phx_status phx_plan_find(phx_plan *plan, uint32_t level, uint32_t vertex, phx_wish wish,
+                         phx_search *found);
+/* Gives the group at the cursor its dead ranks out of its own domain; 0 when that has no room. */
+int phx_plan_fill(phx_plan *plan, phx_cursor at, uint32_t dead, uint32_t leaf);
+/* Puts the limits in force, with nobody charged. */
+void phx_plan_limits(phx_plan *plan);
+/* The free space and the spares are as before the attempt. */
+void phx_plan_undo(phx_plan *plan);
+/* sliced.c: one attempt for a gang with slices. */
+void phx_sliced_attempt(phx_plan *plan);
 
 /* repair.c: plan with planner->lost marked; the free space is as before on return. PHX_OK when
  * every unit has its place, or partial and some have. */

@@ -2,10 +2,11 @@
 
 /* Everything below a vertex of this many levels fits the walk's frames. */
 typedef struct frame {
-    uint32_t first; /* first child */
+    uint32_t first; /* first vertex below that may have a share */
     uint32_t count;
-    uint32_t level; /* of the children */
+    uint32_t level; /* of these */
     uint32_t at;
+    const uint32_t *shares; /* own, or planner->share */
     uint32_t share[64];
 } frame;
 
@@ -111,11 +112,29 @@ static int pick_all(const phx_planner *planner, const phx_search *search, uint32
     return 1;
 }
 
+static void open_frame(const phx_planner *planner, const phx_search *search, frame *walk,
+                       uint32_t level, uint32_t vertex, uint32_t need)
+{
+    walk->at = 0;
+    if (phx_spreads(search, level)) {
+        const phx_run over = phx_spread(planner, search, level, vertex, need);
+        walk->first = over.first;
+        walk->count = over.count;
+        walk->level = search->balanced;
+        walk->shares = planner->share;
+        return;
+    }
+    walk->first = phx_child_first(planner->tree, level, vertex);
+    walk->count = phx_child_count(planner->tree, level, vertex);
+    walk->level = level - 1;
+    walk->shares = walk->share;
+    fill_shares(planner, walk, need);
+}
+
 /* Walks down from the chosen vertex and picks the leaves of every share, in address order. */
 void phx_pick_shares(const phx_planner *planner, const phx_search *search, uint32_t level,
                      uint32_t vertex, uint32_t need)
 {
-    const phx_tree *tree = planner->tree;
     frame stack[PHX_DEPTH_MAX];
     uint32_t used = 0;
     for (;;) {
@@ -123,20 +142,16 @@ void phx_pick_shares(const phx_planner *planner, const phx_search *search, uint3
             pick_in_host(planner, search, vertex, need);
         } else if (!pick_all(planner, search, level, vertex, need)) {
             frame *walk = &stack[used++];
-            walk->first = phx_child_first(tree, level, vertex);
-            walk->count = phx_child_count(tree, level, vertex);
-            walk->level = level - 1;
-            walk->at = 0;
-            fill_shares(planner, walk, need);
+            open_frame(planner, search, walk, level, vertex, need);
         }
         while (used > 0) {
             frame *walk = &stack[used - 1];
-            while (walk->at < walk->count && walk->share[walk->at] == 0) {
+            while (walk->at < walk->count && walk->shares[walk->at] == 0) {
                 ++walk->at;
             }
             if (walk->at < walk->count) {
                 vertex = walk->first + walk->at;
-                need = walk->share[walk->at++];
+                need = walk->shares[walk->at++];
                 level = walk->level;
                 break;
             }

@@ -225,6 +225,19 @@ def request(core: Any, gang: tuple[int, ...], subject: str) -> Any:
     return out
 
 
+def request_slices(
+    core: Any, request: Any, slices: Sequence[tuple[int, int]], subject: str
+) -> None:
+    """Give a request its slices: sizes and level indexes, innermost first."""
+    rows = ffi.new("phx_slice[]", list(slices))
+    check(lib.phx_request_slices(core, request, rows, len(slices)), subject)
+
+
+def request_balance(core: Any, request: Any, level: int, subject: str) -> None:
+    """Spread a request's ranks evenly over the domains of a level."""
+    check(lib.phx_request_balance(core, request, level), subject)
+
+
 def gang_runs(core: Any, slot: int) -> bytes:
     """Runs of leaves that a gang holds, in rank order, as :data:`RUN` records."""
     room = 64

@@ -1,11 +1,16 @@
-/* Packed gangs: 512 ranks in groups of 8 on an irregular tree at 88 % load, with and without limits
- * of hosts. The reference scans all hosts once and only names the lowest domain that could hold the
- * gang: no choice among several, no leaves, no state kept. */
+/* Packed gangs: 512 ranks in groups of 8 on an irregular tree at 88 % load, plain, with limits of
+ * hosts, in slices of 64 a leaf group, and spread evenly over leaf groups. The reference scans all
+ * hosts once and only names the lowest domain that could hold the gang: no choice among several, no
+ * leaves, no state kept. */
 #include "bench.h"
 
 #define LEVELS 5
+#define LEAF_GROUP_LEVEL 2
 #define LIMIT_SETS 4
 #define PEERS 6 /* sizes 8 << 0 .. 8 << 5 fill the cluster */
+
+/* What binds the gang beside its groups. */
+typedef enum bound { PLAIN, LIMITS, SLICES, BALANCED } bound;
 
 typedef struct field {
     phx_tree *tree;
@@ -39,7 +44,18 @@ static void drop_gang(field *world)
     world->slots[at] = world->slots[--world->gangs];
 }
 
-static field field_new(uint32_t hosts, uint64_t seed)
+/* Slices of an eighth of the ranks in one leaf group each, or the ranks evenly over leaf groups. */
+static void bind(field *world, bound how)
+{
+    const phx_slice slice = {world->ranks / 8, LEAF_GROUP_LEVEL};
+    if (how == SLICES) {
+        CHECK(phx_request_slices(world->planner, &world->wanted, &slice, 1) == PHX_OK);
+    } else if (how == BALANCED) {
+        CHECK(phx_request_balance(world->planner, &world->wanted, LEAF_GROUP_LEVEL) == PHX_OK);
+    }
+}
+
+static field field_new(uint32_t hosts, uint64_t seed, bound how)
 {
     field world = {.tree = irregular_tree(hosts, seed), .hosts = hosts, .state = seed};
     world.planner = planner_of(world.tree, PHX_EXACT, 0);
@@ -53,6 +69,7 @@ static field field_new(uint32_t hosts, uint64_t seed)
     }
     world.ranks = is_small(world.leaves) ? 64 : 512;
     world.wanted = request_of(world.planner, world.ranks, 8);
+    bind(&world, how);
     for (uint32_t set = 0; set < LIMIT_SETS; ++set) {
         world.limits[set] = malloc(sizeof **world.limits * hosts);
         CHECK(world.limits[set] != NULL);
@@ -113,7 +130,7 @@ typedef struct packed_result {
     double level_mean;
 } packed_result;
 
-static packed_result run_field(field *world, const settings *run, int limited, series *ours,
+static packed_result run_field(field *world, const settings *run, bound how, series *ours,
                                series *theirs)
 {
     packed_result made = {0, 0, 0.0};
@@ -122,9 +139,9 @@ static packed_result run_field(field *world, const settings *run, int limited, s
         const int32_t *limit = world->limits[at % LIMIT_SETS];
         rows[HOST_LEVEL] = limit;
         uint64_t before = tick_start();
-        const int64_t decision =
-            limited ? phx_place_limited(world->planner, &world->wanted, rows, 1, NULL, 0, NULL)
-                    : phx_place(world->planner, &world->wanted);
+        const int64_t decision = how == LIMITS ? phx_place_limited(world->planner, &world->wanted,
+                                                                   rows, 1, NULL, 0, NULL)
+                                               : phx_place(world->planner, &world->wanted);
         series_add(ours, tick_end() - before);
         made.checksum = fold(made.checksum, decision);
         made.refused += decision < 0;
@@ -144,19 +161,19 @@ static packed_result run_field(field *world, const settings *run, int limited, s
     return made;
 }
 
-static void packed_row(const settings *run, uint32_t hosts, int limited, const char *name)
+static void packed_row(const settings *run, uint32_t hosts, bound how, const char *name)
 {
     series ours = series_new(run->events, run->repeats);
     series theirs = series_new(run->events, run->repeats);
     packed_result made = {0, 0, 0.0};
     settings seen = *run;
     for (uint32_t repeat = 0; repeat < run->repeats; ++repeat) {
-        field world = field_new(hosts, run->seed);
+        field world = field_new(hosts, run->seed, how);
         const uint64_t before = made.checksum;
         seen.leaves = world.leaves;
         series_rewind(&ours);
         series_rewind(&theirs);
-        made = run_field(&world, run, limited, &ours, &theirs);
+        made = run_field(&world, run, how, &ours, &theirs);
         CHECK(repeat == 0 || before == made.checksum);
         field_free(&world);
     }
@@ -180,12 +197,15 @@ void suite_packed(const settings *run)
     few.repeats = run->repeats < 3 ? run->repeats : 3;
     const uint32_t hosts = is_small(run->leaves) ? 512 : run->leaves / 8;
     if (!is_small(run->leaves)) {
-        packed_row(&few, hosts / 8, 1, "packed/limits/eighth");
+        packed_row(&few, hosts / 8, LIMITS, "packed/limits/eighth");
     }
-    packed_row(&few, hosts, 1, "packed/limits");
-    packed_row(&few, hosts, 0, "packed/plain");
+    packed_row(&few, hosts, LIMITS, "packed/limits");
+    packed_row(&few, hosts, PLAIN, "packed/plain");
+    packed_row(&few, hosts, SLICES, "packed/slices");
+    packed_row(&few, hosts, BALANCED, "packed/balanced");
     few.events = few.events / 4 > 20 ? few.events / 4 : 20;
     if (run->leaves >= 131072) {
-        packed_row(&few, hosts * 8 <= 131072 ? hosts * 8 : 131072, 1, "packed/limits/eightfold");
+        packed_row(&few, hosts * 8 <= 131072 ? hosts * 8 : 131072, LIMITS,
+                   "packed/limits/eightfold");
     }
 }

@@ -106,7 +106,16 @@ class Frame:
         if self.alignment == "buddy":
             self._check_buddy(gang)
         limits = None if gang.limits is None else self.limits(gang.limits)
-        compiled = (self, native.request(core, fields, repr(gang)), limits)
+        request = native.request(core, fields, repr(gang))
+        slices = self.slices(gang)
+        if slices:
+            native.request_slices(core, request, slices, repr(gang))
+            # Repairs have to know the slices: they go the way of those with limits.
+            limits = limits or VertexLimits(self, {})
+        if gang.balanced is not None:
+            level = self._balanced(gang, gang.balanced)
+            native.request_balance(core, request, level, repr(gang))
+        compiled = (self, request, limits)
         object.__setattr__(gang, "_compiled", compiled)
         if limits is None:
             plain = (self, native.address(compiled[1]), compiled[1])
@@ -121,6 +130,8 @@ class Frame:
         top = len(self.topology.levels) - 1 if within is None else within
         if gang.group_level is None:
             group_level = min(self.group_level, top)
+            if gang.slices:
+                group_level = min(group_level, index(gang.slices[0][1]))
         else:
             group_level = index(gang.group_level)
         if group_level > top:
@@ -134,10 +145,65 @@ class Frame:
             )
         return group_level, within, prefer
 
+    def compiled(self, gang: Gang, core: Any) -> tuple[Frame, Any, VertexLimits | None]:
+        """What :meth:`compile` gave when this planner used the gang last, or gives."""
+        known = gang._compiled
+        return known if known[0] is self else self.compile(gang, core)
+
+    def chain(self, gang: Gang) -> list[tuple[int, int]]:
+        """Sizes above 1 that share a domain, with level indexes, innermost first."""
+        entries = [(gang.group, self.levels(gang)[0]), *self.slices(gang)]
+        return [(size, level) for size, level in entries if size > 1]
+
+    def slices(self, gang: Gang) -> list[tuple[int, int]]:
+        """The gang's slices with level indexes, one a level: the largest.
+
+        Raises
+        ------
+        InvalidRequest
+            If a level does not exist, falls or is above ``within``.
+        """
+        group_level, within, _ = self.levels(gang)
+        top = len(self.topology.levels) - 1 if within is None else within
+        made: list[tuple[int, int]] = []
+        lowest, below = group_level, f"group_level {gang.group_level!r}"
+        for at, (size, name) in enumerate(gang.slices):
+            level = self.topology.level_index(name)
+            if level == 0:
+                raise InvalidRequest(
+                    f"{gang!r}: slices[{at}]: level {name!r} is a leaf"
+                )
+            if level < lowest:
+                raise InvalidRequest(
+                    f"{gang!r}: slices[{at}]: level {name!r} is below {below}"
+                )
+            if level > top:
+                raise InvalidRequest(
+                    f"{gang!r}: slices[{at}]: level {name!r} is above within "
+                    f"{gang.within!r}"
+                )
+            if made and made[-1][1] == level:
+                made.pop()
+            made.append((size, level))
+            lowest, below = level, f"that of slices[{at}]"
+        return made
+
+    def _balanced(self, gang: Gang, name: str | int) -> int:
+        level = self.topology.level_index(name)
+        _, within, _ = self.levels(gang)
+        if level == 0 or (within is not None and level > within):
+            raise InvalidRequest(
+                f"{gang!r}: balanced {gang.balanced!r} is a leaf or above within "
+                f"{gang.within!r}"
+            )
+        return level
+
     def _check_buddy(self, gang: Gang) -> None:
         rule = None
         if gang.limits is not None:
             rule = "takes no limits"
+        elif gang.slices or gang.balanced is not None:
+            rule = "knows neither slices nor balanced"
         elif gang.aim != "near" or gang.rule != "smallest":
             rule = "knows aim 'near' and rule 'smallest' alone"
         elif gang.group & (gang.group - 1):

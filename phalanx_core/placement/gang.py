@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from operator import index
 from typing import Any, NoReturn
 
@@ -20,12 +20,16 @@ _FIELDS = (
     "ranks",
     "group",
     "group_level",
+    "slices",
     "within",
     "prefer",
     "aim",
+    "balanced",
     "limits",
     "rule",
 )
+
+Slice = tuple[int, str | int]
 
 
 class Gang:
@@ -42,13 +46,21 @@ class Gang:
     group_level
         Level by name or index; by default the NVLink level if the topology names one,
         else the level above the leaf, and never above ``within``.
+    slices
+        Pairs (size, level), innermost first: every run of so many consecutive ranks
+        shares one domain of that level, as every group does. Each size is a multiple of
+        the one before, ``ranks`` of the last; levels do not fall.
     within
         Level of one domain that must hold all ranks; None: any tree.
     prefer
         Level where the search starts, at or below ``within``.
     aim
-        "near": the ranks talk, so distance counts. "fill": they do not, so each group
-        takes the smallest block that holds it.
+        "near": the ranks talk, so distance counts. "fill": they do not, so each
+        outermost slice, else group, takes the smallest block that holds it.
+    balanced
+        Level whose domains share the ranks evenly, over as few of them as hold them;
+        where an even share does not fit, the rest is spread over the larger ones. A
+        preference: never decides whether, or at which level, the gang fits.
     limits
         Level to int array, shape (domains of the level,): at most so many leaves of
         this gang in each domain; 0 excludes it. Copied.
@@ -76,10 +88,12 @@ class Gang:
     within: str | int | None
     prefer: str | int | None
     aim: str
+    balanced: str | int | None
     limits: Mapping[str | int, IntArray] | None
     rule: str
+    slices: tuple[Slice, ...]
     # (frame, request, limits) of the planner that used this gang last; of a gang
-    # without limits for the hot path (frame, request's address, request).
+    # without limits or slices for the hot path (frame, request's address, request).
     _compiled: tuple[Any, Any, Any]
     _plain: tuple[Any, int, Any]
 
@@ -88,9 +102,11 @@ class Gang:
         ranks: int,
         group: int = 1,
         group_level: str | int | None = None,
+        slices: Iterable[Slice] = (),
         within: str | int | None = None,
         prefer: str | int | None = None,
         aim: str = "near",
+        balanced: str | int | None = None,
         *,
         limits: Limits | None = None,
         rule: str = "smallest",
@@ -99,17 +115,23 @@ class Gang:
         put(self, "ranks", _size("ranks", ranks))
         put(self, "group", _size("group", group))
         put(self, "group_level", _level("group_level", group_level))
+        put(self, "slices", _slices(slices, self.group))
         put(self, "within", _level("within", within))
         put(self, "prefer", _level("prefer", prefer))
         put(self, "aim", _word("aim", aim, AIMS))
+        put(self, "balanced", _level("balanced", balanced))
         put(self, "limits", None if limits is None else copied(limits))
         put(self, "rule", _word("rule", rule, RULES))
         put(self, "_compiled", (None, None, None))
         put(self, "_plain", (None, 0, None))
-        if self.ranks % self.group:
-            raise InvalidRequest(
-                f"ranks {self.ranks}: not a multiple of group {self.group}"
-            )
+        outer, name = self.group, f"group {self.group}"
+        if self.slices:
+            outer = self.slices[-1][0]
+            name = f"slice {outer}"
+        if self.ranks % outer:
+            raise InvalidRequest(f"ranks {self.ranks}: not a multiple of {name}")
+        if self.balanced is not None and self.aim == "fill":
+            raise InvalidRequest("balanced: aim 'fill' places each part on its own")
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"Gang.{name} cannot be set: a gang is immutable")
@@ -130,6 +152,8 @@ class Gang:
             value = getattr(self, name)
             if value != _DEFAULTS[name]:
                 told[name] = value
+        if self.slices:
+            told["slices"] = [list(one) for one in self.slices]
         if self.limits is not None:
             told["limits"] = {key: row.tolist() for key, row in self.limits.items()}
         return told
@@ -158,9 +182,11 @@ class Gang:
 _DEFAULTS: dict[str, Any] = {
     "group": 1,
     "group_level": None,
+    "slices": (),
     "within": None,
     "prefer": None,
     "aim": "near",
+    "balanced": None,
     "limits": None,
     "rule": "smallest",
 }
@@ -180,6 +206,25 @@ def _size(name: str, value: Any) -> int:
     if not 1 <= size <= RANKS_MAX:
         raise InvalidRequest(f"{name} {shown(value)}: between 1 and {RANKS_MAX}")
     return size
+
+
+def _slices(slices: Any, group: int) -> tuple[Slice, ...]:
+    if isinstance(slices, (str, bytes)) or not isinstance(slices, Iterable):
+        raise InvalidRequest(f"slices {slices!r}: pairs (size, level), innermost first")
+    made: list[Slice] = []
+    size = group
+    for at, one in enumerate(slices):
+        name = f"slices[{at}]"
+        if isinstance(one, (str, bytes)) or not isinstance(one, Sequence):
+            raise InvalidRequest(f"{name} {one!r}: a pair (size, level)")
+        if len(one) != 2 or one[1] is None:
+            raise InvalidRequest(f"{name} {one!r}: a pair (size, level)")
+        inner, size = size, _size(name, one[0])
+        if size % inner:
+            within = f"slice {inner}" if at else f"group {inner}"
+            raise InvalidRequest(f"{name} of {size} ranks: not a multiple of {within}")
+        made.append((size, _level(f"{name} level", one[1]) or 0))
+    return tuple(made)
 
 
 def _level(name: str, value: Any) -> str | int | None:

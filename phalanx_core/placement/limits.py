@@ -70,14 +70,17 @@ class VertexLimits:
     given
         The limits by level index and domain, as they are stored and saved.
     pointer
-        ``const int32_t *const *``: one row a level, NULL where there is no limit.
+        ``const int32_t *const *``: one row a level, NULL where there is no limit;
+        itself NULL where there is none at all.
     """
 
     __slots__ = ("_rows", "given", "pointer")
 
     def __init__(self, frame: Frame, limits: Mapping[Any, IntArray]) -> None:
         self.given: dict[int, IntArray] = {}
-        self.pointer: Any = ffi.new("int32_t *[]", len(frame.topology.levels))
+        self.pointer: Any = ffi.NULL
+        if limits:
+            self.pointer = ffi.new("int32_t *[]", len(frame.topology.levels))
         self._rows = []
         for level, row in limits.items():
             try:

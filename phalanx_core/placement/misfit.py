@@ -185,7 +185,7 @@ def _sentence(
         return _too_large(gang, frame)
     unit = frame.topology.levels[0]
     top = records[-1]
-    wanted = f"{plural(gang.ranks, unit)}{_groups(gang, frame)}"
+    wanted = f"{plural(gang.ranks, unit)}{_units(gang, frame)}"
     best = f"best {top.best or f'tree without a {top.level}'}"
     if code is MisfitCode.LIMITED:
         return _limited(gang, frame, top, limited, f"room for {wanted}: {best}")
@@ -194,17 +194,17 @@ def _sentence(
     # Leaves outside every domain of the groups are available, and none of theirs.
     outside = gang.ranks <= top.available and top.ranks < gang.ranks
     if code is MisfitCode.GROUPS or (
-        code is MisfitCode.CAPACITY and gang.group > 1 and outside
+        code is MisfitCode.CAPACITY and frame.chain(gang) and outside
     ):
         return (
-            f"no {top.level} has {wanted}: {best} has whole groups for "
+            f"no {top.level} has {wanted}: {best} has {whole(gang)} for "
             f"{top.ranks} of its {top.available} available{losses}"
         )
     rounded = frame.alignment == "buddy" and top.available >= gang.ranks
     if code is MisfitCode.ALIGNMENT or rounded:
         # Buddy blocks are rounded up, so this is what was really sought.
         held = 1 << (gang.ranks - 1).bit_length()
-        wanted = f"an aligned block of {plural(held, unit)}{_groups(gang, frame)}"
+        wanted = f"an aligned block of {plural(held, unit)}{_units(gang, frame)}"
     else:
         wanted = wanted.replace(" ", " available ", 1)
     return f"no {top.level} has {wanted}: {best} has {top.available}{losses}"
@@ -213,31 +213,33 @@ def _sentence(
 def _too_large(gang: Gang, frame: Frame) -> str:
     """What the empty cluster lacks, whoever holds its leaves now."""
     levels, real = frame.topology.levels, frame.tree.real
-    group_level, within, _ = frame.levels(gang)
+    _, within, _ = frame.levels(gang)
+    chain = frame.chain(gang)
     level = len(levels) - 1 if within is None else within
     told = (
         f"no {levels[level]} could ever hold {plural(gang.ranks, levels[0])}"
-        f"{_groups(gang, frame)}"
+        f"{_units(gang, frame)}"
     )
-    for asked in (within, group_level if gang.group > 1 else None):
+    for asked in (within, *(at for _, at in chain)):
         if asked is not None and not (real[asked] >= 0).any():
             return f"{told}: no {levels[0]} has a {levels[asked]}"
     usable = np.ones(frame.leaf_count, np.int64)
-    if gang.group > 1:
-        sizes = np.where(real[group_level] < 0, 0, rooms(frame, group_level, usable))
+    for entry, (size, at) in enumerate(chain):
+        sizes = np.where(real[at] < 0, 0, rooms(frame, at, usable, chain[:entry]))
         best = int(sizes.argmax())
-        if sizes[best] < gang.group:
+        if sizes[best] < size:
+            kind = "group" if entry == 0 and gang.group > 1 else "slice"
             return (
-                f"{told}: no {levels[group_level]} holds a group of {gang.group}, "
-                f"best {frame.vertex_name(group_level, best)} has {sizes[best]}"
+                f"{told}: no {levels[at]} holds a {kind} of {size}, "
+                f"best {frame.vertex_name(at, best)} has {sizes[best]}"
             )
-    ranks = rooms(frame, level, usable, gang.group, group_level)
+    ranks = rooms(frame, level, usable, chain)
     if within is not None:
         ranks[real[level] < 0] = -1
     best = int(ranks.argmax())
     name = frame.vertex_name(level, best) or f"tree without a {levels[level]}"
     leaves = int(rooms(frame, level, usable)[best])
-    part = f"whole groups for {ranks[best]} of its " if gang.group > 1 else ""
+    part = f"{whole(gang)} for {ranks[best]} of its " if chain else ""
     return f"{told}: best {name} has {part}{leaves}"
 
 
@@ -260,11 +262,21 @@ def _limited(
     )
 
 
-def _groups(gang: Gang, frame: Frame) -> str:
-    if gang.group == 1:
-        return ""
-    name = frame.topology.levels[frame.levels(gang)[0]]
-    return f" in groups of {gang.group} per {name}"
+def _units(gang: Gang, frame: Frame) -> str:
+    """What binds, as " in groups of 8 per host and slices of 64 per rack", or nothing."""
+    levels = frame.topology.levels
+    told = []
+    if gang.group > 1:
+        told.append(f"groups of {gang.group} per {levels[frame.levels(gang)[0]]}")
+    told += [
+        f"slices of {size} per {levels[level]}" for size, level in frame.slices(gang)
+    ]
+    return f" in {' and '.join(told)}" if told else ""
+
+
+def whole(gang: Gang) -> str:
+    """What must be whole in a domain: "whole groups", or "whole slices" if any."""
+    return "whole slices" if gang.slices else "whole groups"
 
 
 def plural(count: int, unit: str) -> str:

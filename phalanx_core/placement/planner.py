@@ -192,10 +192,9 @@ class Planner(Plans, HealthChanges, Batch, Queries, Snapshots):
         return placed(packed, gang, self._frame, runs if many else None)
 
     def _compiled(self, gang: Gang) -> tuple[Frame, Any, VertexLimits | None]:
-        compiled = gang._compiled if isinstance(gang, Gang) else (None,)
-        if compiled[0] is not self._frame:
-            return self._frame.compile(gang, self._core)
-        return compiled
+        if not isinstance(gang, Gang):
+            raise InvalidRequest(f"gang {gang!r}: a Gang")
+        return self._frame.compiled(gang, self._core)
 
     def _refused(self, packed: int, gang: Gang, request: Any, limits: Any) -> Misfit:
         if packed != -MISFIT:

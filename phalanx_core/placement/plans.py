@@ -48,9 +48,11 @@ class Plans(Repairs):
                 raise InvalidRequest(f"plan {plan!r}: a Repair or a DrainPlan")
 
     def _check_frame(self, frame: Frame, subject: str) -> None:
-        if frame is not self._frame and (
-            frame.topology != self._frame.topology or frame.type != self._frame.type
-        ):
+        if frame is self._frame:
+            return
+        if frame.topology in self._outside.past:
+            raise StalePlan(f"{subject}: the cluster was synced since it was made")
+        if frame.topology != self._frame.topology or frame.type != self._frame.type:
             raise InvalidRequest(f"{subject}: made on another topology or type")
 
     def _check_lost(self, core: Any, plan: Repair, subject: str) -> None:
@@ -80,9 +82,11 @@ class Plans(Repairs):
         self._check_lost(core, plan, subject)
         moves = core_moves(plan._reply)
         failed = b"" if plan._rest is None else plan._rest.failed
-        status = lib.phx_apply(
+        _, request, _ = self._frame.compiled(entry.gang, core)
+        status = lib.phx_apply_sliced(
             core,
             entry._slot,
+            request,
             ffi.from_buffer("phx_move[]", moves) if moves else _NULL,
             len(moves) // MOVE_SIZE,
             ffi.from_buffer("phx_run[]", failed) if failed else _NULL,

@@ -192,14 +192,17 @@ class Repairs(State):
         room = max(before.gang.ranks, 1)
         block = ffi.new("char[]", HEAD_SIZE + MOVE_SIZE * room)
         answer = ffi.cast("phx_repair *", block)
-        status = lib.phx_replan(
+        moves = ffi.cast("phx_move *", block + HEAD_SIZE)
+        _, request, _ = self._frame.compiled(before.gang, core)
+        status = lib.phx_replan_sliced(
             core,
             slot,
+            request,
             ffi.from_buffer("phx_run[]", runs) if runs else _NULL,
             len(runs) // native.RUN.itemsize,
             limits,
             flags,
-            ffi.cast("phx_move *", block + HEAD_SIZE),
+            moves,
             room,
             answer,
         )
@@ -262,7 +265,10 @@ class Repairs(State):
         proven: bool,
     ) -> Misfit:
         gang = before.gang
-        unit = Gang(gang.group, gang.group, gang.group_level, gang.within)
+        ranks = gang.slices[0][0] if gang.slices else gang.group
+        unit = Gang(
+            ranks, gang.group, gang.group_level, gang.slices[:1], within=gang.within
+        )
         _, request, _ = self._frame.compile(unit, core)
         _, records = native.explain(core, request, limits)
         return Misfit(

@@ -1,7 +1,8 @@
-"""How many ranks each domain could take, counted in whole groups."""
+"""How many ranks each domain could take, counted in whole groups and slices."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,8 +18,7 @@ def rooms(
     frame: Frame,
     level: int,
     usable: NDArray[Any],
-    group: int = 1,
-    group_level: int = 0,
+    chain: Sequence[tuple[int, int]] = (),
     vertices: tuple[int, int] | None = None,
 ) -> Counts:
     """Ranks that vertices of a level could take: int64, shape (vertices,).
@@ -26,11 +26,12 @@ def rooms(
     Parameters
     ----------
     level
-        At or above ``group_level``.
+        At or above the levels of the chain.
     usable
         0 or 1 for each position below the vertices, shape (leaves,).
-    group, group_level
-        As of the gang; a group of 1 needs no domain.
+    chain
+        Sizes that must be whole in a domain, with their level's index, innermost
+        first: what :meth:`Frame.chain` gives.
     vertices
         First one and end; None for all of the level.
 
@@ -39,14 +40,15 @@ def rooms(
     O(leaves + vertices).
     """
     first, end = vertices or (0, frame.tree.real[level].size)
-    if group == 1:
-        return _sums(below(frame, level, first, end), usable)
-    bounds = below(frame, level, first, end, group_level)
-    low, high = int(bounds[0]), int(bounds[-1])
-    inside = _sums(below(frame, group_level, low, high), usable)
-    inside -= inside % group
-    inside[frame.tree.real[group_level][low:high] < 0] = 0
-    return _sums(bounds, inside)
+    inside, inner = usable, 0
+    for size, at in chain:
+        bounds = below(frame, level, first, end, at)
+        low, high = int(bounds[0]), int(bounds[-1])
+        inside = _sums(below(frame, at, low, high, inner), inside)
+        inside -= inside % size
+        inside[frame.tree.real[at][low:high] < 0] = 0
+        inner = at
+    return _sums(below(frame, level, first, end, inner), inside)
 
 
 def below(frame: Frame, level: int, first: int, end: int, low: int = 0) -> Counts:

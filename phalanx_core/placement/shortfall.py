@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from phalanx_core import native
 from phalanx_core.native import lib
-from phalanx_core.placement.misfit import plural
+from phalanx_core.placement.misfit import plural, whole
 from phalanx_core.placement.results import spans
 from phalanx_core.placement.rooms import below, rooms
 
@@ -51,6 +51,8 @@ def shortfall(
     what = f"rank{'s' if lost.size != 1 else ''} {spans(lost)}"
     if gang.group > 1:
         what += f" of groups of {gang.group}"
+    if gang.slices:
+        what += f" in slices of {gang.slices[0][0]}"
     first, end = 0, frame.tree.real[level].size
     if alive.size:
         first = frame.vertex_at(level, int(positions[alive[0]]))
@@ -65,10 +67,10 @@ def shortfall(
         return told + "; ".join([none, *why])
     available = (states >> 5) & 1
     has = f"{plural(int(available.sum()), unit)} available"
-    if gang.group > 1 and available.any():
-        group_level = frame.levels(gang)[0]
-        whole = rooms(frame, level, available, gang.group, group_level, (first, end))
-        has = f"whole groups for {whole[0]} of its {has}"
+    chain = frame.chain(gang)
+    if chain and available.any():
+        room = rooms(frame, level, available, chain, (first, end))
+        has = f"{whole(gang)} for {room[0]} of its {has}"
     name = frame.vertex_name(level, first)
     place = f"{topology.levels[level]} {name}" if name else "its tree"
     losses = _losses(states)
@@ -92,13 +94,15 @@ def _fits(
     vertices
         Of the gang's ``within``, first one and end.
     """
+    if gang.slices:
+        return False  # which of them could stay is not recounted here
     group_level, level, _ = frame.levels(gang)
     if level is None:
         level = len(frame.topology.levels) - 1
     spare = (states & 3 == lib.PHX_SPARE) & ((states >> 2) & 7 == 0)
     usable = ((states >> 5) & 1 == 1) | spare
     if gang.group == 1 or vertices[1] - vertices[0] > 1:
-        could = rooms(frame, level, usable, gang.group, group_level, vertices)
+        could = rooms(frame, level, usable, frame.chain(gang), vertices)
         if gang.within is not None:
             could[frame.tree.real[level][slice(*vertices)] < 0] = 0
         return bool(could.max() >= lost.size)

@@ -139,7 +139,7 @@ class State:
         levels = self._frame.topology.levels
         within = None if shape.within == NONE else levels[shape.within]
         group_level = levels[shape.group_level]
-        gang = Gang(shape.ranks, shape.group, group_level, within)
+        gang = Gang(shape.ranks, shape.group, group_level, within=within)
         return Moved(slot, gang)
 
     def _named(self, slot: int) -> Job | None:

@@ -193,6 +193,56 @@ static void case_groups_are_whole(void)
     finish(&made);
 }
 
+/* Racks of 32 with 20 free: a slice of 16 each, however many leaves are left. */
+static void case_slices_are_whole(void)
+{
+    fixture made = start(4, PAPER, PHX_NONE);
+    for (uint32_t rack = 0; rack < 4; ++rack) {
+        change(made.planner, PHX_CORDON, 32 * rack, 12);
+    }
+    const phx_slice slice = {16, 2};
+    phx_request request = request_of(made.planner, 80, 1, PHX_NONE);
+    CHECK(phx_request_slices(made.planner, &request, &slice, 1) == PHX_OK);
+    CHECK(phx_place(made.planner, &request) == -(int64_t)PHX_MISFIT);
+    request = request_of(made.planner, 64, 1, PHX_NONE);
+    CHECK(phx_request_slices(made.planner, &request, &slice, 1) == PHX_OK);
+    uint32_t leaves[64];
+    CHECK(phx_gang_leaves(made.planner, slot_of(phx_place(made.planner, &request)), leaves) ==
+          PHX_OK);
+    for (uint32_t rank = 0; rank < 64; ++rank) {
+        CHECK(leaves[rank] / 32 == rank / 16);
+    }
+    finish(&made);
+}
+
+/* A full pod has no room for a slice of its own; the free pod beside it does not count. */
+static void case_slices_stay_in_the_one_around(void)
+{
+    fixture made = start(4, PAPER, PHX_NONE);
+    const phx_slice chain[2] = {{32, 2}, {64, 3}};
+    phx_request request = request_of(made.planner, 64, 8, PHX_NONE);
+    CHECK(phx_request_slices(made.planner, &request, chain, 2) == PHX_OK);
+    const uint32_t slot = slot_of(phx_place(made.planner, &request));
+    const phx_run lost = {0, 8};
+    phx_move moves[8];
+    phx_repair repair;
+    CHECK(phx_replan_sliced(made.planner, slot, &request, &lost, 1, NULL, 0, moves, 8, &repair) ==
+          PHX_MISFIT);
+    finish(&made);
+}
+
+static void case_a_spread_gang_is_even(void)
+{
+    fixture made = start(4, PAPER, PHX_NONE);
+    phx_request request = request_of(made.planner, 40, 1, PHX_NONE);
+    CHECK(phx_request_balance(made.planner, &request, 2) == PHX_OK);
+    uint32_t leaves[40];
+    CHECK(phx_gang_leaves(made.planner, slot_of(phx_place(made.planner, &request)), leaves) ==
+          PHX_OK);
+    CHECK(leaves[19] == 19 && leaves[20] == 32 && leaves[39] == 51);
+    finish(&made);
+}
+
 static void case_spares_are_refilled(void)
 {
     fixture made = start(4, PAPER, 3);
@@ -237,6 +287,9 @@ int main(int count, char **words)
                                        CASE(limits_above_hosts_bind),
                                        CASE(survivors_stay),
                                        CASE(groups_are_whole),
+                                       CASE(slices_are_whole),
+                                       CASE(slices_stay_in_the_one_around),
+                                       CASE(a_spread_gang_is_even),
                                        CASE(spares_are_refilled),
                                        CASE(cordoned_leaves_are_not_placed_on)};
     const int all = (int)(sizeof cases / sizeof *cases);

@@ -30,6 +30,9 @@ KILLERS = {
     "LIMIT_IGNORED": "limits_above_hosts_bind",
     "SURVIVOR_MOVED": "survivors_stay",
     "GROUP_ROUNDING": "groups_are_whole",
+    "SLICE_IGNORED": "slices_are_whole",
+    "SLICE_STRAYS": "slices_stay_in_the_one_around",
+    "UNEVEN": "a_spread_gang_is_even",
     "LAZY_REFILL": "spares_are_refilled",
     "CORDON_PLACED": "cordoned_leaves_are_not_placed_on",
 }

@@ -87,7 +87,7 @@ def test_a_handle_keeps_its_gang() -> None:
     planner = planner_of("host:3 gpu:4")
     handles, *_ = planner.place_many([8], Gang(4, group=4, within="cluster"))
     handle = Handle(int(handles[0]))
-    assert planner.gang(handle) == Gang(8, 4, "host", "cluster")
+    assert planner.gang(handle) == Gang(8, 4, "host", within="cluster")
     planner.fail([1])
     repair = planner.replan(handle)
     assert repair.moves.tolist() == [[0, 0, 8], [1, 1, 9], [2, 2, 10], [3, 3, 11]]

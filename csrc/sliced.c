@@ -1,0 +1,229 @@
+/* Repairs of gangs with slices.
+ *
+ * A unit is one innermost slice that lost a leaf. It stays where it is if its domain has room: each
+ * of its groups that lost a leaf gets the dead ranks in its own domain, or shifts whole inside the
+ * slice's. Else the unit moves whole, to anywhere in the domain of the lowest enclosing slice that
+ * still lives there; an enclosing slice of which nothing stays moves as one. All that may go to one
+ * such domain wants the same size, so units that can stay never cost a repair that exists.
+ */
+#include "replan.h"
+
+/* What moves as one: ranks from `rank` on, the first `slices` entries of the chain whole. */
+typedef struct item {
+    uint32_t rank;
+    uint32_t size;
+    uint32_t level; /* of its own domain */
+    uint32_t slices;
+    uint32_t scope_level;
+    uint32_t scope_vertex;
+} item;
+
+static phx_cursor cursor_at(const phx_plan *plan, uint32_t rank)
+{
+    phx_cursor at = phx_cursor_start(plan->planner, plan->slot);
+    phx_plan_skip(plan, &at, rank);
+    return at;
+}
+
+static uint32_t domain_at(const phx_plan *plan, const phx_cursor *at, uint32_t level)
+{
+    return phx_ancestor(plan->planner->tree, 0, at->run + at->into, level);
+}
+
+static int moves_whole(const phx_plan *plan, uint32_t rank)
+{
+    return phx_bit(plan->planner->moving, rank / plan->unit);
+}
+
+/* The units that the caller wants moved, by their order among the broken ones. */
+static void mark_forced(phx_plan *plan)
+{
+    const uint32_t ranks = plan->planner->gangs[plan->slot].ranks;
+    uint32_t order = 0;
+    uint32_t leaf = 0;
+    phx_cursor at = phx_cursor_start(plan->planner, plan->slot);
+    for (uint32_t rank = 0; rank < ranks; rank += plan->unit) {
+        if (phx_plan_losses(plan, at, plan->unit, &leaf) > 0) {
+            if (plan->away || (order < 64 && ((plan->forced >> order) & 1) != 0)) {
+                phx_bit_set(plan->planner->moving, rank / plan->unit);
+            }
+            ++order;
+        }
+        phx_plan_skip(plan, &at, plan->unit);
+    }
+}
+
+/* Limits bind what the repair adds: ranks that stay are charged first. */
+static void charge_stayers(phx_plan *plan)
+{
+    phx_planner *planner = plan->planner;
+    const uint32_t ranks = planner->gangs[plan->slot].ranks;
+    phx_plan_limits(plan);
+    for (phx_cursor at = phx_cursor_start(planner, plan->slot);
+         plan->search.limited && at.rank < ranks;) {
+        const uint32_t rank = at.rank;
+        const phx_run piece = phx_cursor_next(planner, &at, 1);
+        if (!moves_whole(plan, rank) && !phx_bit(planner->shifting, rank / plan->group) &&
+            !phx_bit(planner->lost, piece.first)) {
+            phx_search_charge(planner, &plan->search, piece.first, 1);
+        }
+    }
+}
+
+/* Fills the groups of staying units that lost exactly `dead` ranks; those without room shift. The
+ * next larger loss, 0 when there is none. */
+static uint32_t fill_groups(phx_plan *plan, uint32_t dead)
+{
+    const uint32_t ranks = plan->planner->gangs[plan->slot].ranks;
+    uint32_t next = 0;
+    uint32_t leaf = 0;
+    phx_cursor at = phx_cursor_start(plan->planner, plan->slot);
+    for (uint32_t rank = 0; rank < ranks; rank += plan->group) {
+        const int stays =
+            !moves_whole(plan, rank) && !phx_bit(plan->planner->shifting, rank / plan->group);
+        const uint32_t here = stays ? phx_plan_losses(plan, at, plan->group, &leaf) : 0;
+        if (here > dead && (next == 0 || here < next)) {
+            next = here;
+        }
+        if (here == dead && here > 0 && !phx_plan_fill(plan, at, here, leaf)) {
+            phx_bit_set(plan->planner->shifting, rank / plan->group);
+        }
+        phx_plan_skip(plan, &at, plan->group);
+    }
+    return next;
+}
+
+/* Finds leaves for an item at the lowest level above its own domain, and records its moves. */
+static int move_item(phx_plan *plan, const item *what)
+{
+    const phx_tree *tree = plan->planner->tree;
+    phx_search found;
+    const phx_cursor at = cursor_at(plan, what->rank);
+    const phx_wish wish = {what->size, plan->group, what->slices,
+                           phx_plan_rails(plan, at, what->size, 1)};
+    uint32_t level = what->level < what->scope_level ? what->level + 1 : what->scope_level;
+    level = plan->away ? what->scope_level : level;
+    for (; level <= what->scope_level; ++level) {
+        const uint32_t vertex = level == what->scope_level
+                                    ? what->scope_vertex
+                                    : phx_ancestor(tree, 0, at.run + at.into, level);
+        if (phx_plan_find(plan, level, vertex, wish, &found) == PHX_OK) {
+            phx_plan_record(plan, at, what->size, &found, found.low, 1);
+            phx_pick_clear(&found);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Groups shift inside the domain of their slice; the rank of one that cannot, or PHX_NONE. */
+static uint32_t shift_groups(phx_plan *plan)
+{
+    const uint32_t groups = plan->planner->gangs[plan->slot].ranks / plan->group;
+    const uint64_t *shifting = plan->planner->shifting;
+    for (uint32_t group = phx_bits_next(shifting, 0, groups); group < groups;
+         group = phx_bits_next(shifting, group + 1, groups)) {
+        const uint32_t rank = group * plan->group;
+        if (moves_whole(plan, rank)) {
+            continue;
+        }
+        const phx_cursor at = cursor_at(plan, rank);
+        const item what = {rank, plan->group,      plan->group_level,
+                           0,    plan->unit_level, domain_at(plan, &at, plan->unit_level)};
+        if (!move_item(plan, &what)) {
+            return rank;
+        }
+    }
+    return PHX_NONE;
+}
+
+/* Whether anything of an enclosing slice stays, or survives and so pins it. */
+static int lives(const phx_plan *plan, uint32_t first, uint32_t size)
+{
+    for (uint32_t rank = first; rank < first + size; rank += plan->unit) {
+        if (!moves_whole(plan, rank)) {
+            return 1;
+        }
+    }
+    uint32_t leaf = 0;
+    return phx_plan_losses(plan, cursor_at(plan, first), size, &leaf) < size;
+}
+
+/* What a moving unit is part of, and where that may go. */
+static item item_of(const phx_plan *plan, uint32_t rank)
+{
+    const phx_cursor at = cursor_at(plan, rank);
+    item what = {rank, plan->unit, plan->unit_level, 1, plan->scope_level, plan->scope_vertex};
+    for (uint32_t entry = 1; entry < plan->slice_count; ++entry) {
+        const phx_slice around = plan->slices[entry];
+        const uint32_t first = rank / around.size * around.size;
+        if (!PHX_MUTANT_SLICE_STRAYS && lives(plan, first, around.size)) {
+            what.scope_level = around.level;
+            what.scope_vertex = domain_at(plan, &at, around.level);
+            return what;
+        }
+        what.rank = first;
+        what.size = around.size;
+        what.level = around.level;
+        what.slices = entry + 1;
+    }
+    return what;
+}
+
+/* Items whose scope is of this level; counts those without a place. */
+static void move_units(phx_plan *plan, uint32_t scope_level)
+{
+    const uint64_t *moving = plan->planner->moving;
+    const uint32_t units = plan->planner->gangs[plan->slot].ranks / plan->unit;
+    uint32_t end = 0;
+    for (uint32_t unit = phx_bits_next(moving, 0, units); unit < units;
+         unit = phx_bits_next(moving, end, units)) {
+        const item what = item_of(plan, unit * plan->unit);
+        end = (what.rank + what.size) / plan->unit;
+        if (what.scope_level == scope_level && !move_item(plan, &what)) {
+            plan->unmet += what.size / plan->unit;
+        }
+    }
+}
+
+/* Repairs the units that stay; a unit that cannot is marked as moving. 0: try again without it. */
+static int repair_stayers(phx_plan *plan)
+{
+    phx_planner *planner = plan->planner;
+    const uint32_t groups = planner->gangs[plan->slot].ranks / plan->group;
+    const uint32_t shifting = phx_bits_count(planner->shifting, 0, groups);
+    plan->count = 0;
+    plan->overflow = 0;
+    charge_stayers(plan);
+    for (uint32_t dead = fill_groups(plan, 0); dead != 0;) {
+        dead = fill_groups(plan, dead);
+    }
+    /* A group that shifts leaves room below the limits: it must not be charged. */
+    if (plan->search.limited && phx_bits_count(planner->shifting, 0, groups) != shifting) {
+        return 0;
+    }
+    const uint32_t stuck = shift_groups(plan);
+    if (stuck != PHX_NONE) {
+        phx_bit_set(planner->moving, stuck / plan->unit);
+        return 0;
+    }
+    return 1;
+}
+
+void phx_sliced_attempt(phx_plan *plan)
+{
+    phx_planner *planner = plan->planner;
+    const uint32_t ranks = planner->gangs[plan->slot].ranks;
+    mark_forced(plan);
+    while (!repair_stayers(plan)) {
+        phx_plan_undo(plan);
+        if (!plan->search.limited) {
+            phx_bits_fill(planner->shifting, 0, ranks, 0);
+        }
+    }
+    for (uint32_t level = plan->unit_level; level <= plan->scope_level; ++level) {
+        move_units(plan, level);
+    }
+    phx_bits_fill(planner->moving, 0, ranks, 0);
+    phx_bits_fill(planner->shifting, 0, ranks, 0);
+}
