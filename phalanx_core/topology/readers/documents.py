@@ -19,17 +19,18 @@ YAML_DEPTH_MAX = 64
 YAML_EXPANDED_MAX = 50_000_000
 _KEY_VALUE = re.compile(r"[A-Za-z]\w*\s*=")
 _SPACE = re.compile(r"\s*")
-_SUFFIXES = (".yaml", ".yml", ".json", ".conf")
+_SUFFIXES = (".yaml", ".yml", ".json", ".conf", ".csv")
 
 
 @dataclass(slots=True)
 class Document:
-    """One object of a file: a parsed JSON or YAML value, or the lines of a conf."""
+    """One object of a file: a parsed JSON or YAML value, or the text of a conf or CSV."""
 
     file: str
     number: int
     body: Any
     is_conf: bool = False
+    is_table: bool = False
 
     @property
     def kind(self) -> str:
@@ -79,7 +80,7 @@ def load(paths: Sequence[str | PathLike[str]]) -> Loaded:
     documents: list[Document] = []
     for path in _expanded(paths):
         files.append(path)
-        documents.extend(_documents(path, _text(path)))
+        documents.extend(parse(path, _text(path)))
     return Loaded(tuple(files), tuple(documents))
 
 
@@ -111,10 +112,20 @@ def _text(path: str) -> str:
         raise TopologyError(f"{path}: byte {error.start}: not UTF-8 text") from None
 
 
-def _documents(path: str, text: str) -> Iterator[Document]:
+def parse(path: str, text: str) -> Iterator[Document]:
+    """Documents of one text, told apart by its content; the path is for errors.
+
+    Raises
+    ------
+    TopologyError
+        If the text does not parse, or holds nothing.
+    """
     start = text.lstrip()
     if start[:1] in ("{", "["):
         bodies = _json(path, text)
+    elif path.endswith(".csv") or _is_table(start):
+        yield Document(path, 1, text, is_table=True)
+        return
     elif _is_conf(text):
         yield Document(path, 1, text, is_conf=True)
         return
@@ -129,6 +140,12 @@ def _documents(path: str, text: str) -> Iterator[Document]:
             yield Document(path, number, item)
     if empty:
         raise TopologyError(f"{path}: the file holds no document")
+
+
+def _is_table(start: str) -> bool:
+    """Whether the first line is the header of a table with a GPU a row."""
+    words = [word.strip(' "\r') for word in start.split("\n", 1)[0].split(",")]
+    return "host" in words and "gpu" in words
 
 
 def _is_conf(text: str) -> bool:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from phalanx_core.errors import TopologyError
 from phalanx_core.topology.readers.hostlists import expand
 from phalanx_core.topology.readers.inventory import Inventory
-
-if TYPE_CHECKING:
-    from phalanx_core.topology.readers.slurm_conf import Line
+from phalanx_core.topology.readers.slurm_lines import Line, shown_names
 
 
 def compile_blocks(lines: Sequence[Line], inventory: Inventory) -> list[str]:
     """Name each host's block, and its aggregate for each further block size.
+
+    A block without hosts is a placeholder: it keeps a position in the aggregates.
 
     Raises
     ------
@@ -22,16 +21,34 @@ def compile_blocks(lines: Sequence[Line], inventory: Inventory) -> list[str]:
         On a recurring block or host, a size that is not the first times a power of two,
         or a block smaller than the first size.
     """
-    blocks = _blocks(lines)
+    rows = [line for line in lines if line.head == "blockname"]
+    blocks = _blocks(rows, lines[0].where)
     sizes = _sizes(lines)
     if sizes:
         for name, (where, hosts) in blocks.items():
-            if len(hosts) < sizes[0]:
-                rule = f"{len(hosts)} hosts, but the first of BlockSizes is {sizes[0]}"
+            if hosts and len(hosts) < sizes[0]:
+                rule = f"{len(hosts)} hosts, but the first block size is {sizes[0]}"
                 raise TopologyError(f"{where}: block {name} has {rule}")
-    names = list(blocks)
-    levels = ["block"]
-    columns = [names]
+    for name, (_, hosts) in blocks.items():
+        if not hosts:
+            why = "it has no hosts: it keeps its position among the blocks"
+            inventory.leave_out("block", why, name)
+    shown = shown_names(rows, inventory)
+    columns = _columns([shown[name] for name in blocks], sizes, inventory)
+    inventory.set_levels(list(columns)[::-1], rows[0].file)
+    for index, (_, hosts) in enumerate(blocks.values()):
+        for host in hosts:
+            domains = inventory.host(host).domains
+            for level, column in columns.items():
+                domains[level] = column[index]
+    return [host for _, hosts in blocks.values() for host in hosts]
+
+
+def _columns(
+    names: list[str], sizes: Sequence[int], inventory: Inventory
+) -> dict[str, list[str]]:
+    """Label of every block at each level, nearest level first."""
+    columns = {"block": names}
     before = len(names)
     for size in sizes[1:]:
         step = size // sizes[0]
@@ -41,15 +58,9 @@ def compile_blocks(lines: Sequence[Line], inventory: Inventory) -> list[str]:
             inventory.leave_out("block size", why, str(size))
             continue
         before = groups
-        levels.append(f"block-{size}")
-        columns.append([_span(names, i - i % step, step) for i in range(len(names))])
-    inventory.set_levels(levels[::-1], "topology.conf")
-    for index, (_, hosts) in enumerate(blocks.values()):
-        for host in hosts:
-            domains = inventory.host(host).domains
-            for level, column in zip(levels, columns, strict=True):
-                domains[level] = column[index]
-    return [host for _, hosts in blocks.values() for host in hosts]
+        spans = [_span(names, i - i % step, step) for i in range(len(names))]
+        columns[f"block-{size}"] = spans
+    return columns
 
 
 def _span(names: list[str], low: int, step: int) -> str:
@@ -57,32 +68,27 @@ def _span(names: list[str], low: int, step: int) -> str:
     return names[low] if last == names[low] else f"{names[low]}..{last}"
 
 
-def _blocks(lines: Sequence[Line]) -> dict[str, tuple[str, list[str]]]:
+def _blocks(rows: Sequence[Line], where: str) -> dict[str, tuple[str, list[str]]]:
     made: dict[str, tuple[str, list[str]]] = {}
     owner: dict[str, str] = {}
-    files: dict[str, None] = {}
-    for line in lines:
-        if line.head != "blockname":
-            continue
-        files[line.where.split(": line ")[0]] = None
-        name = line.pairs["blockname"]
+    for line in rows:
+        name = line.name
         if name in made:
             raise TopologyError(f"{line.where}: block {name} occurs twice")
-        if "nodes" not in line.pairs:
-            raise TopologyError(f"{line.where}: Nodes= is needed")
-        hosts = expand(line.pairs["nodes"], line.where)
+        hosts = expand(line.pairs["nodes"], line.where) if "nodes" in line.pairs else []
         for host in hosts:
             if owner.setdefault(host, name) != name:
                 rule = f"host {host} is also in block {owner[host]}"
                 raise TopologyError(f"{line.where}: {rule}")
         made[name] = (line.where, hosts)
+    files = dict.fromkeys(line.file for line in rows)
     if len(files) > 1:
         raise TopologyError(
             f"{', '.join(files)}: blocks are joined in file order, so one file must "
             "hold them all"
         )
-    if not made:
-        raise TopologyError(f"{lines[0].where}: BlockName= lines are needed")
+    if not owner:
+        raise TopologyError(f"{where}: at least one block with hosts is needed")
     return made
 
 

@@ -1,188 +1,156 @@
-"""Slurm: domains from ``topology.conf``, GPUs from ``Gres=`` of ``slurm.conf``."""
+"""Slurm: domains from ``topology.conf`` or ``topology.yaml``, GPUs and states of hosts."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from phalanx_core.errors import TopologyError
+from phalanx_core.topology.readers import documents as files
 from phalanx_core.topology.readers.documents import Document
-from phalanx_core.topology.readers.hostlists import expand
-from phalanx_core.topology.readers.inventory import Gpu, Inventory
+from phalanx_core.topology.readers.host_gpus import fill
+from phalanx_core.topology.readers.inventory import Inventory
 from phalanx_core.topology.readers.slurm_block import compile_blocks
+from phalanx_core.topology.readers.slurm_hosts import (
+    SlurmHosts,
+    is_scontrol,
+    read_host_lines,
+    read_scontrol,
+)
+from phalanx_core.topology.readers.slurm_lines import (
+    TOPOLOGY_KEYS,
+    Line,
+    Text,
+    logical_lines,
+    topology_line,
+)
 from phalanx_core.topology.readers.slurm_tree import compile_tree
+from phalanx_core.topology.readers.slurm_yaml import default_lines, is_topology_yaml
 
-_PAIR = re.compile(r'([A-Za-z]\w*)\s*=\s*("[^"]*"|[^\s"]+)')
-_TOPOLOGY_KEYS = {
-    "switchname": ("nodes", "switches", "linkspeed"),
-    "blockname": ("nodes",),
-    "blocksizes": (),
-    "ringname": ("nodes",),
-}
-_SLURM_KEYS = ("nodename", "clustername", "slurmctldhost", "partitionname", "include")
-_COUNT = re.compile(r"[0-9]{1,4}")
-_NO_COUNT = "no_consume"
-
-
-@dataclass(frozen=True)
-class Line:
-    """One logical line: its pairs with lower-case keys, and where it stands."""
-
-    where: str
-    head: str
-    pairs: dict[str, str]
+_SLURM_KEYS = ("nodename", "downnodes", "clustername", "slurmctldhost")
+_OTHER_KEYS = ("partitionname", "include")
+_GPU_SOURCE = "a slurm.conf line NodeName= with Gres=gpu:.."
+# Keys under which Slinky and topograph keep configurations in a ConfigMap.
+_CONFIG_KEYS = ("topology.conf", "topology.yaml", "slurm.conf")
 
 
 @dataclass
 class _Slurm:
-    lines: list[Line] = field(default_factory=list)
-    topology_hosts: list[str] = field(default_factory=list)
-    gpus: dict[str, list[Gpu]] = field(default_factory=dict)
+    """What the documents said; ``lines`` is the topology that counts."""
+
+    conf: list[Line] = field(default_factory=list)
+    yaml: list[Document] = field(default_factory=list)
+    scontrol: list[Document] = field(default_factory=list)
+    hosts: SlurmHosts = field(default_factory=SlurmHosts)
+    file: str = ""
+    names: list[str] = field(default_factory=list)
 
     def finish(self, inventory: Inventory) -> None:
         """Give each host its GPUs, or refuse by name the first that has no source."""
-        for name, gpus in self.gpus.items():
+        gpus = self.hosts.gpus
+        for name, found in gpus.items():
             host = inventory.host(name)
-            host.gpus = host.gpus or gpus
-        count = inventory.options.gpus_per_host
-        for name in self.topology_hosts:
-            host = inventory.host(name)
-            if host.gpus or name in self.gpus:
-                continue
-            if count is None:
-                file = self.lines[0].where.split(": line ")[0]
-                raise TopologyError(
-                    f"{file}: host {name}: GPUs are not known: a slurm.conf line "
-                    "NodeName= with Gres=gpu:.. or gpus_per_host is needed"
-                )
-            host.gpus = [Gpu(f"gpu-{index}", "gpu") for index in range(count)]
-        known = dict.fromkeys(self.topology_hosts)
-        outside = [name for name in self.gpus if self.gpus[name] and name not in known]
+            host.gpus = host.gpus or found
+        fill(inventory, self.names, self.file, _GPU_SOURCE, gpus)
+        self.hosts.mark(inventory)
+        known = dict.fromkeys(self.names)
+        outside = [name for name in gpus if gpus[name] and name not in known]
         if known and outside:
             inventory.notes.append(
                 f"{len(outside)} hosts of slurm.conf are in no switch or block of "
-                "topology.conf"
+                "the topology"
             )
 
 
 class SlurmConf:
-    """Reader of ``topology.conf`` (tree and block) and ``slurm.conf``."""
+    """Reader of Slurm's topology files, ``slurm.conf`` and ``scontrol show nodes``."""
 
     def claims(self, document: Document) -> bool:
-        """Text whose first line is key=value."""
-        return document.is_conf
+        """Text of key=value, a list of topologies, hosts' states, or a ConfigMap of it."""
+        return (
+            document.is_conf
+            or is_topology_yaml(document)
+            or is_scontrol(document)
+            or bool(_config_map(document))
+        )
 
     def read(self, documents: Sequence[Document], inventory: Inventory) -> None:
         """Add hosts with their domains; GPUs follow when all sources are read."""
         slurm = _Slurm()
         for document in documents:
-            _classify(document, slurm, inventory)
-        heads = [line.head for line in slurm.lines]
-        if "ringname" in heads:
-            where = slurm.lines[heads.index("ringname")].where
-            raise TopologyError(f"{where}: ring topology is not read")
-        if "switchname" in heads and {"blockname", "blocksizes"} & set(heads):
-            where = slurm.lines[heads.index("switchname")].where
-            raise TopologyError(f"{where}: switches and blocks in one topology")
-        if "switchname" in heads:
-            slurm.topology_hosts = compile_tree(slurm.lines, inventory)
-        elif slurm.lines:
-            slurm.topology_hosts = compile_blocks(slurm.lines, inventory)
+            for inner in _config_map(document) or [document]:
+                _classify(inner, slurm, inventory)
+        for document in slurm.scontrol:
+            read_scontrol(document, slurm.hosts)
+        lines = slurm.conf
+        if slurm.yaml:
+            lines = default_lines(slurm.yaml, inventory)
+            if slurm.conf:
+                inventory.notes.append(
+                    f"{slurm.yaml[0].file} is used, {slurm.conf[0].file} is not: "
+                    "topology.yaml wins over topology.conf"
+                )
+        if lines:
+            slurm.file = lines[0].file
+            slurm.names = _compile(lines, inventory)
         inventory.finishers.append(slurm.finish)
 
 
+def _compile(lines: Sequence[Line], inventory: Inventory) -> list[str]:
+    heads = [line.head for line in lines]
+    if "ringname" in heads:
+        where = lines[heads.index("ringname")].where
+        raise TopologyError(f"{where}: ring topology is not read")
+    if "switchname" in heads and {"blockname", "blocksizes"} & set(heads):
+        where = lines[heads.index("switchname")].where
+        raise TopologyError(f"{where}: switches and blocks in one topology")
+    if "switchname" in heads:
+        return compile_tree(lines, inventory)
+    return compile_blocks(lines, inventory)
+
+
+def _config_map(document: Document) -> list[Document]:
+    """Configurations inside a Kubernetes ConfigMap, each as a document of its own."""
+    if document.kind != "ConfigMap":
+        return []
+    data: Any = document.body.get("data")
+    texts = data if isinstance(data, dict) else {}
+    found: list[Document] = []
+    for key in _CONFIG_KEYS:
+        text = texts.get(key)
+        if isinstance(text, str) and text.strip():
+            found += files.parse(f"{document.where}: {key}", text)
+    return found
+
+
 def _classify(document: Document, slurm: _Slurm, inventory: Inventory) -> None:
-    lines = list(_lines(document))
-    heads = [line.split("=", 1)[0].split()[:1] for _, line in lines]
-    keys = [head[0].lower() if head else "" for head in heads]
-    if any(key in _TOPOLOGY_KEYS for key in keys):
-        for where, text in lines:
-            slurm.lines.append(_topology_line(where, text))
+    if is_scontrol(document):
+        slurm.scontrol.append(document)
         return
-    if not any(key in _SLURM_KEYS for key in keys):
+    if is_topology_yaml(document):
+        slurm.yaml.append(document)
+        return
+    if not document.is_conf:
+        raise TopologyError(f"{document.file}: neither a topology nor a configuration")
+    keyed = [(_key(line), line) for line in logical_lines(document)]
+    keys = [key for key, _ in keyed]
+    if any(key in TOPOLOGY_KEYS for key in keys):
+        slurm.conf += [topology_line(document.file, line) for _, line in keyed]
+        return
+    if not any(key in (*_SLURM_KEYS, *_OTHER_KEYS) for key in keys):
         known = ", ".join(("SwitchName", "BlockName", "NodeName"))
         raise TopologyError(f"{document.file}: no line of {known} in this file")
-    default = ""
-    for key, (where, text) in zip(keys, lines, strict=True):
+    for key, line in keyed:
         if key == "include":
-            inventory.leave_out("Include line", "included files are not read", where)
-        if key == "nodename":
-            default = _host_line(where, text, default, slurm)
+            why = "included files are not read"
+            inventory.leave_out("Include line", why, line.where)
+    read_host_lines(keyed, slurm.hosts)
 
 
-def _lines(document: Document) -> Iterator[tuple[str, str]]:
-    """Logical lines without comments, continuations joined, with their number."""
-    held = ""
-    first = 0
-    for number, raw in enumerate(document.body.splitlines(), start=1):
-        text = raw.split("#", 1)[0].rstrip()
-        first = first if held else number
-        if text.endswith("\\"):
-            held += text[:-1] + " "
-            continue
-        whole = (held + text).strip()
-        held = ""
-        if whole:
-            yield f"{document.file}: line {first}", whole
-    if held.strip():
-        yield f"{document.file}: line {first}", held.strip()
-
-
-def _pairs(where: str, text: str) -> dict[str, str]:
-    rest = _PAIR.sub("", text).strip()
-    if rest:
-        raise TopologyError(f"{where}: {rest!r} is not key=value")
-    pairs: dict[str, str] = {}
-    for key, value in _PAIR.findall(text):
-        if key.lower() in pairs:
-            raise TopologyError(f"{where}: {key} occurs twice")
-        pairs[key.lower()] = value.strip('"')
-    return pairs
-
-
-def _topology_line(where: str, text: str) -> Line:
-    pairs = _pairs(where, text)
-    head = next(iter(pairs))
-    if head not in _TOPOLOGY_KEYS:
-        known = "SwitchName, BlockName, BlockSizes, RingName"
-        raise TopologyError(f"{where}: {head!r}: a line must begin with one of {known}")
-    name = f"{where} {text.split()[0]}"
-    for key in pairs:
-        if key != head and key not in _TOPOLOGY_KEYS[head]:
-            raise TopologyError(f"{name}: {key!r} is no key of such a line")
-    return Line(name, head, pairs)
-
-
-def _host_line(where: str, text: str, default: str, slurm: _Slurm) -> str:
-    """Take one NodeName line; returns the Gres of NodeName=DEFAULT from here on."""
-    pairs = _pairs(where, text)
-    gres = pairs.get("gres", default)
-    name = pairs["nodename"]
-    if name.upper() == "DEFAULT":
-        return gres
-    gpus = _gres(f"{where} NodeName={name}: Gres", gres)
-    for host in expand(name, f"{where}: NodeName"):
-        if host in slurm.gpus:
-            raise TopologyError(f"{where}: host {host} occurs in two NodeName lines")
-        slurm.gpus[host] = [Gpu(gpu.name, gpu.type) for gpu in gpus]
-    return default
-
-
-def _gres(where: str, text: str) -> list[Gpu]:
-    """GPUs of a generic-resource text such as ``gpu:h100:8(S:0-1),nic:2``."""
-    gpus: list[Gpu] = []
-    for entry in re.sub(r"\([^)]*\)", "", text).split(","):
-        words = [word for word in entry.strip().split(":") if word != _NO_COUNT]
-        if words[0].lower() != "gpu":
-            continue
-        count = words.pop() if len(words) > 1 and words[-1].isdecimal() else "1"
-        if len(words) > 2 or not _COUNT.fullmatch(count) or int(count) > 1024:
-            rule = f"{entry!r} must be gpu[:type][:count], at most 1024"
-            raise TopologyError(f"{where}: {rule}")
-        kind = words[1] if len(words) > 1 and words[1] else "gpu"
-        gpus += [Gpu("", kind)] * int(count)
-    return [Gpu(f"gpu-{index}", gpu.type) for index, gpu in enumerate(gpus)]
+def _key(line: Text) -> str:
+    words = line.text.split("=", 1)[0].split()[:1]
+    return words[0].lower() if words else ""
 
 
 READER = SlurmConf()

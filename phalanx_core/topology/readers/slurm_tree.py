@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from phalanx_core.errors import TopologyError
 from phalanx_core.topology.readers.hostlists import expand
 from phalanx_core.topology.readers.inventory import Inventory, natural
-
-if TYPE_CHECKING:
-    from phalanx_core.topology.readers.slurm_conf import Line
+from phalanx_core.topology.readers.slurm_lines import Line, shown_names
 
 NAME_MAX = 64
 
@@ -39,18 +36,20 @@ def compile_tree(lines: Sequence[Line], inventory: Inventory) -> list[str]:
         On a recurring or unknown switch, a cycle, or an overlap.
     """
     switches = _switches(lines, inventory)
+    shown = shown_names(lines, inventory)
     order = _by_height(switches)
     alias = _merge(order, inventory)
     hosts = _adopt(order, alias)
     top = max(switch.height for switch in order)
-    inventory.set_levels([f"switch-{h}" for h in range(top, -1, -1)], "topology.conf")
+    levels = [f"switch-{height}" for height in range(top, -1, -1)]
+    inventory.set_levels(levels, lines[0].file)
     # A tree file says all there is: roots without a common switch stay apart.
     inventory.root = None
     for name, leaf_switch in hosts.items():
         domains = inventory.host(name).domains
         at: str = leaf_switch
         while at:
-            domains[f"switch-{switches[at].height}"] = at
+            domains[f"switch-{switches[at].height}"] = shown[at]
             at = switches[at].parent
     return list(hosts)
 
@@ -58,7 +57,7 @@ def compile_tree(lines: Sequence[Line], inventory: Inventory) -> list[str]:
 def _switches(lines: Sequence[Line], inventory: Inventory) -> dict[str, _Switch]:
     made: dict[str, _Switch] = {}
     for line in lines:
-        name = line.pairs["switchname"]
+        name = line.name
         if len(name) > NAME_MAX or "[" in name:
             rule = f"a switch name is one name of at most {NAME_MAX} characters"
             raise TopologyError(f"{line.where}: {rule}")
@@ -68,10 +67,10 @@ def _switches(lines: Sequence[Line], inventory: Inventory) -> dict[str, _Switch]
         below = line.pairs.get("switches")
         children = expand(below, line.where) if below is not None else []
         if not hosts and not children:
-            raise TopologyError(f"{line.where}: Nodes= or Switches= is needed")
+            raise TopologyError(f"{line.where}: hosts or child switches are needed")
         if hosts and children:
-            why = "a switch with Nodes= has no child switches"
-            inventory.leave_out("Switches=", why, name)
+            why = "a switch with hosts has no child switches"
+            inventory.leave_out("child switches", why, name)
             children = []
         made[name] = _Switch(name, line.where, hosts, children)
     for switch in made.values():

@@ -86,7 +86,7 @@ def test_hosts_outside_the_tree(tmp_path: Path) -> None:
     assert made.domain_of("switch-0").tolist() == [0, -1]
     assert made.report is not None
     assert made.report.notes == (
-        "1 hosts of slurm.conf are in no switch or block of topology.conf",
+        "1 hosts of slurm.conf are in no switch or block of the topology",
     )
 
 
@@ -122,7 +122,7 @@ def test_switch_with_hosts_and_switches(tmp_path: Path) -> None:
     made = read(tmp_path, text, gpus_per_host=1)
     assert made.domain_names("switch-0") == ("s", "t")
     assert left_out(made) == [
-        "1 x Switches=: a switch with Nodes= has no child switches (s)"
+        "1 x child switches: a switch with hosts has no child switches (s)"
     ]
 
 
@@ -151,7 +151,7 @@ BlockSizes=2,4,8,16
         ("SwitchName=s Nodes=a\nColor=red", "line 2: 'color': a line must begin with"),
         ("SwitchName=s Nodes=a b", "line 1: 'b' is not key=value"),
         ("SwitchName=s Nodes=a Nodes=b", "Nodes occurs twice"),
-        ("SwitchName=s", "Nodes= or Switches= is needed"),
+        ("SwitchName=s", "hosts or child switches are needed"),
         ("SwitchName=s Nodes=a\nSwitchName=s Nodes=b", "switch s occurs twice"),
         ("SwitchName=s Switches=t", "switch t does not exist"),
         ("SwitchName=s Switches=t\nSwitchName=t Switches=s", "switch s is in a cycle"),
@@ -166,11 +166,11 @@ BlockSizes=2,4,8,16
         ("SwitchName=s Nodes=@all", "'@all' is no host list"),
         ("RingName=r Nodes=n[1-4]", "line 1 RingName=r: ring topology is not read"),
         ("SwitchName=s Nodes=a\nBlockName=b Nodes=c", "switches and blocks in one"),
-        ("BlockSizes=4", "BlockName= lines are needed"),
-        ("BlockName=b", "line 1 BlockName=b: Nodes= is needed"),
+        ("BlockSizes=4", "line 1 BlockSizes=4: at least one block with hosts"),
+        ("BlockName=b", "line 1 BlockName=b: at least one block with hosts"),
         ("BlockName=b Nodes=a\nBlockName=b Nodes=c", "block b occurs twice"),
         ("BlockName=b Nodes=a\nBlockName=c Nodes=a", "host a is also in block b"),
-        ("BlockName=b Nodes=a\nBlockSizes=2", "block b has 1 hosts, but the first of"),
+        ("BlockName=b Nodes=a\nBlockSizes=2", "block b has 1 hosts, but the first"),
         ("BlockName=b Nodes=a\nBlockSizes=1,3", "size 3 must be 1 times a power of"),
         ("BlockName=b Nodes=a\nBlockSizes=1,1", "size 1 must be 1 times a power of"),
         ("BlockName=b Nodes=a\nBlockSizes=0", "size 0 must be"),
