@@ -8,12 +8,19 @@ import pytest
 
 from phalanx_core.errors import TopologyError
 from phalanx_core.topology import Topology
+from tests.unit.topology.objects import node, write
 
 SAMPLES = Path(__file__).resolve().parents[3] / "../shared/samples"
 CLUSTER = ("gpu", "host", "cluster")
 TREE2 = ("gpu", "host", "switch-0", "switch-1")
 TREE3 = (*TREE2, "switch-2")
 BLOCKS = ("gpu", "host", "block", "block-8", "block-16", "block-32", "cluster")
+BLOCKS_OF_8 = ("gpu", "host", "block", "block-16", "block-32", "cluster")
+NVL72 = ("gpu", "host", "accelerator", "switch-0", "switch-1", "switch-2")
+TWO_DOMAINS = (
+    *("gpu", "host", "accelerator", "switch-0", "accelerator-domain"),
+    *("switch-1", "switch-2"),
+)
 
 # file: (leaves with 8 GPUs a host where the file says none, hosts, levels, types)
 READ = {
@@ -28,6 +35,12 @@ READ = {
     "slurm-topology-conf/block-8x4.conf": (256, 32, BLOCKS, ("gpu",)),
     "slurm-topology-conf/tree-disconnected-trunks.conf": (320, 40, TREE2, ("gpu",)),
     "slurm-topology-conf/tree-testcase3.conf": (3200, 400, TREE3, ("gpu",)),
+    "slurm-topology-yaml/manpage-all-kinds.yaml": (32, 4, TREE2, ("gpu",)),
+    "topograph/expected.slinky-dra-block.conf": (768, 96, BLOCKS_OF_8, ("gpu",)),
+    "topograph/expected.slinky-oci-sim-tree.conf": (768, 96, TREE3, ("gpu",)),
+    # 14 racks of 9 hosts (one of 7) and 15 (one of 5).
+    "topograph/model-dual-xclr-irregular.yaml": (2040, 255, TWO_DOMAINS, ("gpu",)),
+    "topograph/model-nvl72.yaml": (576, 72, NVL72, ("gpu",)),
 }
 
 REFUSED = {
@@ -47,8 +60,39 @@ REFUSED = {
     "node-labels/kueue-kind-cluster-labels.yaml": "1 x object of kind Cluster",
     # Labels without their Node.
     "node-labels/vks-gfd-labels.json": "document 1: format not known",
-    "slurm-topology-yaml/manpage-all-kinds.yaml": "Slurm topology.yaml is not read",
-    "slurm-topology-yaml/NEG-block_not_dict.yaml": "Slurm topology.yaml is not read",
+    "slurm-topology-yaml/NEG-block_bad_options.yaml": (
+        "topology block_bad_options: block.block_sizes: size 12 must be 4 times a power"
+    ),
+    "slurm-topology-yaml/NEG-block_blocks_not_list.yaml": (
+        "topology block_blocks_not_list: block.blocks: must be a list of mappings"
+    ),
+    "slurm-topology-yaml/NEG-block_not_dict.yaml": (
+        "topology block_not_dict: block: must be a mapping"
+    ),
+    "slurm-topology-yaml/NEG-flat_bool_mutually_exclusive.yaml": (
+        "topology flat_bool_mutually_exclusive: flat: block is there too"
+    ),
+    "slurm-topology-yaml/NEG-ring_mutually_exclusive.yaml": (
+        "topology ring_mutually_exclusive: ring: block is there too"
+    ),
+    "slurm-topology-yaml/NEG-torus3d_mutually_exclusive.yaml": (
+        "topology torus3d_mutually_exclusive: torus3d: block is there too"
+    ),
+    # What topograph reads, not what it writes.
+    "topograph/ibnetdiscover-example-bad.out": "no line of SwitchName, BlockName",
+    "topograph/ibnetdiscover-example-first400.out": "no line of SwitchName, BlockName",
+    "volcano-hypernode/NEG-design-doc-old-shape.yaml": (
+        "HyperNode 'roce-network0': version: the draft shape with version and name"
+    ),
+    # Read with their Nodes, see below.
+    "volcano-hypernode/benchmark-rack-labelmatch.yaml": (
+        "HyperNode rack-0: spec.members.0..selector.labelMatch: needs the Nodes"
+    ),
+    "volcano-hypernode/kthena-two-tier.yaml": (
+        "HyperNode s0: spec.members.0..selector.labelMatch: needs the Nodes"
+    ),
+    # A configuration of a controller.
+    "volcano-hypernode/discovery-config-example.yaml": "document 1: format not known",
 }
 
 needs_samples = pytest.mark.skipif(
@@ -66,7 +110,7 @@ def sample(name: str) -> Path:
 def test_read(name: str) -> None:
     """Leaves, hosts, levels and types are those counted by eye in the file."""
     leaves, hosts, levels, types = READ[name]
-    count = 8 if name.startswith("slurm") else None
+    count = 8 if name.startswith(("slurm", "topograph")) else None
     made = Topology.read(sample(name), gpus_per_host=count)
     assert made.report is not None
     assert (made.leaf_count, made.report.hosts) == (leaves, hosts)
@@ -85,8 +129,9 @@ def test_refused(name: str) -> None:
 
 @needs_samples
 def test_table_is_complete() -> None:
-    """Every sample of the two kinds has its row."""
-    for kind in ("dra-resourceslice", "slurm-topology-conf"):
+    """Every sample of these kinds has its row."""
+    kinds = ("dra-resourceslice", "slurm-topology-conf", "slurm-topology-yaml")
+    for kind in (*kinds, "topograph", "volcano-hypernode"):
         for path in sorted(sample(kind).iterdir()):
             assert f"{kind}/{path.name}" in {**READ, **REFUSED}
 
@@ -97,6 +142,25 @@ def test_slurm_without_gpus_is_refused(name: str) -> None:
     """A topology.conf alone does not say how many GPUs a host has."""
     with pytest.raises(TopologyError, match=r"host \w+: GPUs are not known"):
         Topology.read(sample(name))
+
+
+@needs_samples
+def test_hyper_nodes_with_their_nodes(tmp_path: Path) -> None:
+    """Both samples that select by labels, with Nodes of these labels."""
+    labels = [{"kubernetes.io/hostname": "kthena-worker"}, {"topology-rack": "rack-0"}]
+    items = []
+    for index, row in enumerate(labels):
+        made = node(f"n{index}", 8)
+        made["metadata"]["labels"] = row
+        items.append(made)
+    nodes = write(tmp_path / "nodes.json", *items)
+    two = Topology.read([sample("volcano-hypernode/kthena-two-tier.yaml"), nodes])
+    assert two.levels == ("gpu", "host", "tier-1", "tier-2", "cluster")
+    assert two.domain_of("tier-2").tolist() == [0] * 8 + [-1] * 8
+    rack = sample("volcano-hypernode/benchmark-rack-labelmatch.yaml")
+    one = Topology.read([nodes, rack])
+    assert one.levels == ("gpu", "host", "rack", "cluster")
+    assert one.domain_of("rack").tolist() == [-1] * 8 + [0] * 8
 
 
 @needs_samples
