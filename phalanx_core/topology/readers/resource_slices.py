@@ -102,11 +102,11 @@ def _read_slice(
 ) -> None:
     spec: dict[str, Any] = document.body["spec"]
     devices = spec.get("devices")
-    if devices is None:
+    if devices is not None and not isinstance(devices, list):
+        raise document.refuse("spec.devices", "must be a list")
+    if not devices:
         # A slice may hold the counters of its pool and nothing else.
         return
-    if not isinstance(devices, list):
-        raise document.refuse("spec.devices", "must be a list")
     per_device = places.is_per_device(document)
     host = None if per_device else places.host_of(document, "spec", spec)
     for index, device in enumerate(devices):

@@ -67,6 +67,27 @@ def slice_(
     }
 
 
+def topology(
+    *levels: str | tuple[str, str],
+    name: str = "default",
+    group: str = "kueue.x-k8s.io",
+    version: str = "v1beta2",
+) -> dict[str, Any]:
+    """A Topology object; a pair is a label key and its alias."""
+    rows = [
+        {"nodeLabel": level}
+        if isinstance(level, str)
+        else {"nodeLabel": level[0], "alias": level[1]}
+        for level in levels
+    ]
+    return {
+        "apiVersion": f"{group}/{version}",
+        "kind": "Topology",
+        "metadata": {"name": name},
+        "spec": {"levels": rows},
+    }
+
+
 def write(path: Path, *objects: Any) -> Path:
     """Write objects as one JSON list of kind List."""
     body = {"apiVersion": "v1", "kind": "List", "items": list(objects)}
