@@ -40,6 +40,7 @@ from phalanx_core.placement import (
     Planner,
     Repair,
     Spares,
+    SyncReport,
     communication,
 )
 from phalanx_core.topology import Topology
@@ -69,6 +70,7 @@ __all__ = [
     "SaveError",
     "Spares",
     "StalePlan",
+    "SyncReport",
     "Topology",
     "TopologyError",
     "UnknownJob",

@@ -9,6 +9,7 @@ from phalanx_core.placement.planner import Planner
 from phalanx_core.placement.repair import DrainPlan, Repair
 from phalanx_core.placement.results import Block, Health, Owner, OwnerKind, Placement
 from phalanx_core.placement.spares import Spares
+from phalanx_core.placement.sync_report import SyncReport
 
 __all__ = [
     "Block",
@@ -27,5 +28,6 @@ __all__ = [
     "Planner",
     "Repair",
     "Spares",
+    "SyncReport",
     "communication",
 ]

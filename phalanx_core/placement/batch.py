@@ -79,6 +79,7 @@ class Batch(State):
                 ffi.from_buffer("int32_t[]", leaves),
             )
             native.check(status, "place_many")
+            handles[handles >= 0] |= self._outside.salt
             leaves = leaves[: offsets[-1]]
             if not self._frame.tree.identity:
                 leaves = self._frame.leaf_ids(leaves)
@@ -119,16 +120,36 @@ class Batch(State):
         """
         with self._inside:
             given = _handles(handles)
-            if self._hit and self._stale(given) is None:
+            own, kept = given, self._outside.handles
+            if (self._hit or kept or self._outside.salt) and given.size:
+                stale = self._stale(given)
+                if stale is not None:
+                    raise OwnershipError(f"release_many: {stale}")
                 self._fence_many(given)
-            pointer = ffi.from_buffer("int64_t[]", given)
-            if lib.phx_release_many(self._core, pointer, given.size):
+                own = np.array([h for h in given.tolist() if h not in kept], np.int64)
+                own ^= self._outside.salt
+            pointer = ffi.from_buffer("int64_t[]", own)
+            if lib.phx_release_many(self._core, pointer, own.size):
                 raise OwnershipError(f"release_many: {self._stale(given)}")
+            for handle in given.tolist() if kept else ():
+                self._release_kept(handle)
+
+    def _release_kept(self, handle: int) -> None:
+        """Release a gang from before a sync, which the core takes for a job's."""
+        entry = self._outside.handles.pop(handle, None)
+        if entry is not None:
+            native.check(lib.phx_release(self._core, entry._slot), "release_many")
+            self._names[entry._slot] = None
+
+    def _slot_of(self, handle: int) -> int:
+        kept = self._outside.handles.get(handle)
+        return handle & _SLOTS if kept is None else kept._slot
 
     def _fence_many(self, given: HandleArray) -> None:
         for handle in given.tolist():
-            if handle & _SLOTS in self._hit:
-                self._fence_down(handle & _SLOTS, Handle(handle))
+            slot = self._slot_of(handle)
+            if slot in self._hit:
+                self._fence_down(slot, Handle(handle))
 
     def _stale(self, given: HandleArray) -> str | None:
         """The first handle that a batch must not name, and why."""
@@ -136,9 +157,11 @@ class Batch(State):
         for handle in given.tolist():
             if handle in seen:
                 return f"handle {handle} is listed twice"
-            slot = handle & _SLOTS
-            known = handle >= 0 and lib.phx_handle(self._core, slot) == handle
-            if not (known and lib.phx_gang_is_unnamed(self._core, slot)):
+            slot, core = handle & _SLOTS, self._core
+            own = handle ^ self._outside.salt
+            known = handle >= 0 and lib.phx_handle(core, slot) == own
+            unnamed = known and lib.phx_gang_is_unnamed(core, slot)
+            if not unnamed and handle not in self._outside.handles:
                 return f"handle {handle} was released before, or never given"
             seen.add(handle)
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from phalanx_core import native
 from phalanx_core.errors import InvalidRequest
@@ -10,6 +11,8 @@ from phalanx_core.native import NONE, lib
 from phalanx_core.placement.keys import Handle, Job, checked_job
 from phalanx_core.placement.limits import IntArray
 from phalanx_core.placement.state import State
+
+Words = NDArray[np.uint32]
 
 
 class HealthChanges(State):
@@ -37,7 +40,10 @@ class HealthChanges(State):
         return self._change("fail", lib.PHX_FAIL, leaves)
 
     def heal(self, leaves: object) -> list[Job | Handle]:
-        """Mark leaves up, whatever they were; quarantine and cordon stay."""
+        """Mark leaves up, whatever they were; quarantine and cordon stay.
+
+        A leaf that the last :meth:`sync` did not find is up when it is back.
+        """
         return self._change("heal", lib.PHX_HEAL, leaves)
 
     def suspect(self, leaves: object) -> list[Job | Handle]:
@@ -55,11 +61,21 @@ class HealthChanges(State):
     def _change(self, name: str, change: int, leaves: object) -> list[Job | Handle]:
         with self._inside:
             positions = self._frame.positions(leaves, name)
-            owners = native.health_change(self._core, change, positions, name)
+            owners = self._changed(change, positions, name)
             slots = dict.fromkeys(owners[owners != NONE].tolist())
             if change == lib.PHX_FAIL:
                 self._hit.update(slots)
             return [self._name(slot) for slot in slots]
+
+    def _changed(self, change: int, positions: Words, name: str) -> Words:
+        """Owners of the positions, all changed but those the topology does not have."""
+        outside = self._outside
+        if not outside.barred and not outside.shut:
+            return native.health_change(self._core, change, positions, name)
+        states = native.states_of(self._core, positions)
+        may = np.array(outside.heard(change, positions.tolist()), np.uint32)
+        native.health_change(self._core, change, may, name)
+        return np.where(states & 3 == lib.PHX_JOB, states >> 8, np.uint32(NONE))
 
     def release_quarantine(self, leaves: object) -> None:
         """Free quarantined leaves, since nothing of their job runs there any more.

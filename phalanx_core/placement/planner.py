@@ -31,10 +31,11 @@ from phalanx_core.placement.results import (
 from phalanx_core.placement.snapshot import Snapshots
 from phalanx_core.placement.spares import Spares, shortages
 from phalanx_core.placement.state import in_use, unknown
+from phalanx_core.placement.sync import Syncs
 from phalanx_core.topology import Topology
 
 
-class Planner(Plans, HealthChanges, Batch, Queries, Snapshots):
+class Planner(Plans, HealthChanges, Batch, Queries, Syncs, Snapshots):
     """Places gangs on a topology, and repairs them; one thread owns it.
 
     Parameters

@@ -26,6 +26,7 @@ from phalanx_core.placement.results import Moved
 from phalanx_core.placement.spares import Spares
 from phalanx_core.placement.state import State
 from phalanx_core.topology import Topology
+from phalanx_core.topology.keeping import kept_leaf, with_kept
 
 if TYPE_CHECKING:
     from typing import Self
@@ -85,7 +86,15 @@ class Snapshots(State):
                 row.append(_packed_rows(entry._limits.given))
             jobs.append(row)
         fence = sorted(self._fenced_leaves().items())
-        return {
+        more: dict[str, Any] = {}
+        outside = self._outside.to_table()
+        if outside is not None:
+            outside["handles"] = [
+                [handle, entry._slot, _gang_fields(entry.gang)]
+                for handle, entry in self._outside.handles.items()
+            ]
+            more["outside"] = outside
+        return more | {
             "alignment": frame.alignment,
             "fence": [[at, isinstance(who, Handle), who] for at, who in fence],
             "jobs": jobs,
@@ -101,7 +110,8 @@ class Snapshots(State):
         Parameters
         ----------
         topology
-            The same cluster as when it was saved.
+            The same cluster as when it was saved; after a :meth:`sync`, the topology
+            that was given to it or ``planner.topology``.
         data
             Bytes of :meth:`save`.
 
@@ -113,6 +123,7 @@ class Snapshots(State):
         if not isinstance(topology, Topology):
             raise InvalidRequest(f"topology {topology!r}: a Topology")
         tables, saved = _opened(data)
+        topology = _with_kept(topology, tables)
         if tables.get("topology") != topology.fingerprint.hex():
             raise SaveError(
                 f"save: made for topology {tables.get('topology')}, not for "
@@ -123,6 +134,8 @@ class Snapshots(State):
             other = object.__new__(cls)
             other._start(frame, native.load(frame.core_tree, saved))
             other._read(tables)
+            if "outside" in tables:
+                other._read_outside(tables["outside"])
             other._check_tables()
         except SaveError:
             raise
@@ -148,6 +161,20 @@ class Snapshots(State):
         held = states & 3 == lib.PHX_JOB
         down = held & ((states >> 2) & 3 == lib.PHX_DOWN)
         self._hit = dict.fromkeys((states[down] >> 8).tolist())
+
+    def _read_outside(self, table: dict[str, Any]) -> None:
+        outside = self._outside
+        outside.read(table)
+        marked = [*outside.barred, *outside.shut]
+        if marked and not 0 <= min(marked) <= max(marked) < self._frame.leaf_count:
+            raise SaveError(f"save: no leaf at one of the positions {marked}")
+        for handle, slot, fields in table["handles"]:
+            gang = _gang(fields)
+            self._frame.compile(gang, self._core)
+            if not 0 <= slot < self._frame.leaf_count:
+                raise SaveError(f"save: handle {handle} has slot {slot}")
+            outside.handles[int(handle)] = Moved(slot, gang)
+            self._set_name(slot, Handle(handle))
 
     def validate(self) -> None:
         """Recompute every invariant, of the core and of the tables beside it.
@@ -189,6 +216,18 @@ def _opened(data: bytes) -> tuple[dict[str, Any], bytes]:
     if not isinstance(tables, dict):
         raise SaveError(f"save: the tables are a {type(tables).__name__}")
     return tables, body[start:]
+
+
+def _with_kept(topology: Topology, tables: dict[str, Any]) -> Topology:
+    """The topology a planner had that was synced with this one, if it was."""
+    table = tables.get("outside")
+    if not isinstance(table, dict) or table.get("base") != topology.fingerprint.hex():
+        return topology
+    try:
+        kept = [kept_leaf(row) for row in table["kept"]]
+        return with_kept(topology, kept, tables["type"])
+    except (PhalanxError, KeyError, TypeError, ValueError) as error:
+        raise SaveError(f"save: the tables do not fit together: {error}") from error
 
 
 def _frame(topology: Topology, tables: dict[str, Any]) -> Frame:

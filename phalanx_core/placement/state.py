@@ -18,6 +18,7 @@ from phalanx_core.placement.gang import Gang
 from phalanx_core.placement.keys import Handle, Job, checked_job
 from phalanx_core.placement.limits import limited_levels
 from phalanx_core.placement.misfit import Misfit, MisfitCode
+from phalanx_core.placement.outside import DOWN, Outside
 from phalanx_core.placement.repair import Repair, core_moves, expanded
 from phalanx_core.placement.results import (
     LEVEL_SHIFT,
@@ -72,9 +73,11 @@ class State:
     """The planner's tables. Methods with a leading underscore expect the turn.
 
     Invariants, checked by ``validate`` after the core's own:
-      P1  every job's slot is held in the core by a gang of its ranks, one job a slot
+      P1  every job's slot is held in the core by a gang of its ranks, one job a slot;
+          so is that of every handle from before a sync
       P2  every held slot has a job or was filled by a batch, never both
       P3  the leaves in the table of quarantine are those in the core's
+      P4  leaves that the topology's word keeps down are down in the core
     """
 
     __slots__ = (
@@ -87,6 +90,7 @@ class State:
         "_inside",
         "_jobs",
         "_names",
+        "_outside",
         "_taken",
         "_turn",
         "warnings",
@@ -110,6 +114,7 @@ class State:
         # Leaves that entered quarantine, as a repair's moves or as positions.
         self._taken: list[Repair | tuple[Job | Handle, list[int]]] = []
         self._fence: dict[int, Job | Handle] = {}
+        self._outside = Outside()
         self._calls = native.calls(core)
 
     def _find(self, job: object) -> Entry:
@@ -130,9 +135,13 @@ class State:
         return entry
 
     def _find_handle(self, handle: Handle) -> Entry:
+        kept = self._outside.handles.get(int(handle))
+        if kept is not None:
+            return kept
         slot = int(handle) & 0xFFFFFFFF
         current = lib.phx_handle(self._core, slot) if handle >= 0 else -1
-        if int(handle) != current or self._named(slot) is not None:
+        salt = self._outside.salt
+        if int(handle) ^ salt != current or self._named(slot) is not None:
             raise OwnershipError(f"{handle!r}: released before, or never placed")
         shape = ffi.new("phx_gang *")
         lib.phx_gang_shape(self._core, slot, shape)
@@ -148,7 +157,9 @@ class State:
     def _name(self, slot: int) -> Job | Handle:
         """Who holds a slot."""
         name = self._named(slot)
-        return Handle(lib.phx_handle(self._core, slot)) if name is None else name
+        if name is not None:
+            return name
+        return Handle(lib.phx_handle(self._core, slot) | self._outside.salt)
 
     def _set_name(self, slot: int, job: Job) -> None:
         missing = slot + 1 - len(self._names)
@@ -209,12 +220,14 @@ class State:
         other._names = list(self._names)
         other._hit = dict(self._hit)
         other._fence = dict(self._fenced_leaves())
+        other._outside = self._outside.copy()
 
     def _check_tables(self) -> None:
         states = native.leaf_states(self._core, 0, self._frame.leaf_count)
         kinds = states & 3
         slots = set((states[kinds == lib.PHX_JOB] >> 8).tolist())
-        for job, entry in self._jobs.items():
+        kept = ((Handle(one), entry) for one, entry in self._outside.handles.items())
+        for job, entry in (*self._jobs.items(), *kept):
             slot, wanted = entry._slot, entry.gang.ranks
             ranks = int(lib.phx_gang_ranks(self._core, slot))
             if ranks != wanted or self._named(slot) != job:
@@ -224,10 +237,14 @@ class State:
         unnamed = lib.phx_gang_is_unnamed
         marked = [slot for slot in slots if unnamed(self._core, slot)]
         named = [at for at, job in enumerate(self._names) if job is not None]
-        if sorted(slots) != sorted(named + marked) or len(named) != len(self._jobs):
+        names = len(self._jobs) + len(self._outside.handles)
+        if sorted(slots) != sorted(named + marked) or len(named) != names:
             raise InvariantBroken("P2", "slots of the core and of the tables differ")
         quarantined = set(np.flatnonzero(kinds == lib.PHX_QUARANTINE).tolist())
         if quarantined != set(self._fenced_leaves()):
             raise InvariantBroken(
                 "P3", "quarantine of the core and of the table differ"
             )
+        for at in self._outside.barred:
+            if (int(states[at]) >> 2) & 3 != DOWN:
+                raise InvariantBroken("P4", f"position {at} is barred and not down")
