@@ -31,10 +31,12 @@ def gang_of(topology: Topology, job: str, spec: JobSpec) -> Gang:
     >>> gang_of(topology, "job 'a'", JobSpec("a", 2, limits={"host": {"host-0": 0}}))
     Gang(2, limits={'host': [0, 8]})
     """
-    for key in ("group_level", "within", "prefer"):
+    for key in ("group_level", "within", "prefer", "balanced"):
         level = getattr(spec, key)
         if level is not None:
             find_level(topology, f"{job}: {key}", level)
+    for at, one in enumerate(spec.slices):
+        find_level(topology, f"{job}: slices[{at}].level", one.level)
     limits: dict[str | int, ArrayLike] = {
         level: _limit_row(topology, f"{job}: limits", level, caps)
         for level, caps in spec.limits.items()
@@ -44,9 +46,11 @@ def gang_of(topology: Topology, job: str, spec: JobSpec) -> Gang:
             ranks=spec.ranks,
             group=spec.group,
             group_level=spec.group_level,
+            slices=[(one.size, one.level) for one in spec.slices],
             within=spec.within,
             prefer=spec.prefer,
             aim=spec.aim,
+            balanced=spec.balanced,
             rule=spec.rule,
             limits=limits or None,
         )
@@ -82,6 +86,8 @@ def group_level_of(topology: Topology, spec: JobSpec) -> int:
     if spec.group_level is not None:
         return topology.level_index(spec.group_level)
     level = topology.nvlink_level or 1
+    if spec.slices:
+        level = min(level, topology.level_index(spec.slices[0].level))
     return (
         level if spec.within is None else min(level, topology.level_index(spec.within))
     )

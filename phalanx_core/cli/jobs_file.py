@@ -20,6 +20,14 @@ RULES = ("smallest", "fullest", "lowest")
 
 
 @dataclass(frozen=True)
+class SliceSpec:
+    """Every run of ``size`` consecutive ranks shares one domain of a level."""
+
+    size: int
+    level: str
+
+
+@dataclass(frozen=True)
 class JobSpec:
     """One job as its user asks for it; the fields are those of ``Gang``.
 
@@ -36,9 +44,11 @@ class JobSpec:
     ranks: int
     group: int = 1
     group_level: str | None = None
+    slices: tuple[SliceSpec, ...] = ()
     within: str | None = None
     prefer: str | None = None
     aim: str = "near"
+    balanced: str | None = None
     rule: str = "smallest"
     limits: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     type: str | None = None
@@ -114,18 +124,51 @@ def check_job(path: str, number: int, row: Any) -> JobSpec:
         raise InvalidRequest(
             f"{where}: group: must divide ranks, got group {group} of {ranks} ranks"
         )
+    slices = _slices(where, row.get("slices"), group, ranks)
+    aim = _choice(where, "aim", row.get("aim", AIMS[0]), AIMS)
+    balanced = _word(where, "balanced", row.get("balanced"))
+    if balanced is not None and aim != AIMS[0]:
+        raise InvalidRequest(f"{where}: balanced: does not go with aim {aim}")
     return JobSpec(
         name=name,
         ranks=ranks,
         group=group,
         group_level=_word(where, "group_level", row.get("group_level")),
+        slices=slices,
         within=_word(where, "within", row.get("within")),
         prefer=_word(where, "prefer", row.get("prefer")),
-        aim=_choice(where, "aim", row.get("aim", AIMS[0]), AIMS),
+        aim=aim,
+        balanced=balanced,
         rule=_choice(where, "rule", row.get("rule", RULES[0]), RULES),
         limits=_limits(where, row.get("limits")),
         type=_word(where, "type", row.get("type")),
     )
+
+
+def _slices(where: str, value: Any, group: int, ranks: int) -> tuple[SliceSpec, ...]:
+    if value is None:
+        return ()
+    shape = "must be a list of {size, level}, innermost first"
+    if not isinstance(value, (list, tuple)):
+        raise InvalidRequest(f"{where}: slices: {shape}, got {_kind(value)}")
+    made: list[SliceSpec] = []
+    inner, name = group, f"group {group}"
+    for at, one in enumerate(value):
+        key = f"slices[{at}]"
+        if not isinstance(one, dict) or set(one) != {"size", "level"}:
+            raise InvalidRequest(f"{where}: {key}: {shape}, got {_kind(one)}")
+        size = _size(where, f"{key}.size", one["size"], least=1)
+        level = _word(where, f"{key}.level", one["level"])
+        if size % inner or level is None:
+            rule = f"must be a multiple of {name}" if level else "must name a level"
+            raise InvalidRequest(f"{where}: {key}: {rule}, got {size} per {level}")
+        made.append(SliceSpec(size, level))
+        inner, name = size, f"slice {size}"
+    if ranks % inner:
+        raise InvalidRequest(
+            f"{where}: ranks: must be a multiple of {name}, got {ranks}"
+        )
+    return tuple(made)
 
 
 def _limits(where: str, value: Any) -> dict[str, dict[str, int]]:

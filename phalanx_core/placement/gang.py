@@ -105,9 +105,9 @@ class Gang:
         slices: Iterable[Slice] = (),
         within: str | int | None = None,
         prefer: str | int | None = None,
+        *,
         aim: str = "near",
         balanced: str | int | None = None,
-        *,
         limits: Limits | None = None,
         rule: str = "smallest",
     ) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from phalanx_core.cli.jobs_file import JobSpec, read_jobs
+from phalanx_core.cli.jobs_file import JobSpec, SliceSpec, check_job, read_jobs
 from phalanx_core.errors import InvalidRequest
 
 
@@ -46,6 +46,54 @@ def test_every_key_is_read(tmp_path: Path) -> None:
     )
 
 
+def test_slices_and_balanced_are_read(tmp_path: Path) -> None:
+    """As a job with them is written to a state file, and back."""
+    path = tmp_path / "jobs.yaml"
+    path.write_text(
+        "- name: a\n"
+        "  ranks: 64\n"
+        "  group: 8\n"
+        "  slices: [{size: 16, level: rack}, {size: 32, level: pod}]\n"
+        "  balanced: rack\n"
+    )
+    (job,) = read_jobs(str(path))
+    assert job.slices == (SliceSpec(16, "rack"), SliceSpec(32, "pod"))
+    assert job.balanced == "rack"
+    assert check_job("state", 1, job.to_dict()) == job
+
+
+@pytest.mark.parametrize(
+    ("slices", "message"),
+    [
+        ("{size: 8, level: rack}", "must be a list of {size, level}, innermost first"),
+        ("[rack]", "slices[0]: must be a list of {size, level}, innermost first"),
+        ("[{size: 8}]", "slices[0]: must be a list of {size, level}, innermost first"),
+        ("[{size: 0, level: rack}]", "slices[0].size: must be from 1 to 2147483647"),
+        ("[{size: 6, level: rack}]", "slices[0]: must be a multiple of group 4"),
+        ("[{size: 8, level: null}]", "slices[0]: must name a level, got 8 per None"),
+        (
+            "[{size: 8, level: rack}, {size: 12, level: pod}]",
+            "slices[1]: must be a multiple of slice 8",
+        ),
+        ("[{size: 12, level: rack}]", "ranks: must be a multiple of slice 12, got 16"),
+    ],
+)
+def test_what_is_wrong_with_slices_is_named(
+    tmp_path: Path, slices: str, message: str
+) -> None:
+    """File, job, field and rule."""
+    text = f"- {{name: a, ranks: 16, group: 4, slices: {slices}}}"
+    told = wrong(tmp_path, text)
+    assert told.startswith("jobs.yaml: job 'a': ")
+    assert message in told
+
+
+def test_balanced_does_not_go_with_fill(tmp_path: Path) -> None:
+    """What is filled is not spread."""
+    told = wrong(tmp_path, "- {name: a, ranks: 4, aim: fill, balanced: rack}")
+    assert told == "jobs.yaml: job 'a': balanced: does not go with aim fill"
+
+
 def test_json_is_read_as_well(tmp_path: Path) -> None:
     """YAML holds JSON, so programs may write that."""
     path = tmp_path / "jobs.json"
@@ -53,7 +101,10 @@ def test_json_is_read_as_well(tmp_path: Path) -> None:
     assert read_jobs(str(path)) == (JobSpec(name="a", ranks=2),)
 
 
-KEYS = "name, ranks, group, group_level, within, prefer, aim, rule, limits, type"
+KEYS = (
+    "name, ranks, group, group_level, slices, within, prefer, aim, balanced, rule, "
+    "limits, type"
+)
 BAD = [
     # An empty file is no list.
     (
