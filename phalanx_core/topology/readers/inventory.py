@@ -22,6 +22,7 @@ from phalanx_core.topology.report import (
 from phalanx_core.topology.topology import Topology
 
 _EXAMPLES = 3
+_KINDS_TOLD = 8
 _DIGITS = re.compile(r"(\d+)")
 
 
@@ -171,7 +172,13 @@ class Inventory:
         )
 
     def _no_gpu(self) -> str:
-        seen = "; ".join(str(entry) for entry in self._entries()) or "nothing"
+        entries = [str(entry) for entry in self._entries()]
+        if len(entries) > _KINDS_TOLD:
+            rest = len(entries) - _KINDS_TOLD
+            entries[_KINDS_TOLD:] = [f"{rest} more kinds of things"]
+        for row in self.level_lists:
+            entries.append(f"{row.full_name} lists label keys of Nodes and holds none")
+        seen = "; ".join(entries) or "nothing"
         return (
             "a cluster needs at least one GPU (nvidia.com/gpu of a Node, a device of "
             f"type gpu of driver gpu.nvidia.com, Gres=gpu of Slurm); left out: {seen}"

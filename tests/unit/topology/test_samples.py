@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,6 +57,31 @@ REFUSED = {
     "dra-resourceslice/nvidia-imex-v1alpha3.yaml": (
         "at least one GPU.*20 x device of type imex-channel"
     ),
+    # Another scheduler's own description of a cluster.
+    "hived-config/design.yaml": "document 1: format not known",
+    "hived-config/feature-config-2.yaml": "document 1: format not known",
+    # Lists of label keys without the Nodes; with them, see below.
+    "kai-topology/docs-cluster-topology.yaml": (
+        "at least one GPU.* kai.scheduler/cluster-topology lists label keys of Nodes"
+    ),
+    "kai-topology/multi-topology-jobs.yaml": (
+        "2 Topology objects could name the levels: kai.scheduler/rack-topology .*, "
+        "kai.scheduler/zone-topology .*must choose one"
+    ),
+    "kai-topology/topology-aliases.yaml": (
+        "at least one GPU.* kai.scheduler/network lists label keys of Nodes"
+    ),
+    "kueue-topology/multikueue-worker-setup.yaml": (
+        "at least one GPU.* kueue.x-k8s.io/default lists label keys of Nodes"
+    ),
+    "kueue-topology/sample-gpu-queues.yaml": (
+        "1 x object of kind ResourceFlavor.* kueue.x-k8s.io/default lists label keys"
+    ),
+    "kueue-topology/sample-queues.yaml": (
+        "1 x object of kind ResourceFlavor.* kueue.x-k8s.io/default lists label keys"
+    ),
+    # A configuration of a load generator.
+    "kueue-topology/perf-tas-generator.yaml": "document 1: format not known",
     # Configurations of a test tool, not objects of a cluster.
     "node-labels/kueue-hack-kind-cluster-tas.yaml": "1 x object of kind Cluster",
     "node-labels/kueue-kind-cluster-labels.yaml": "1 x object of kind Cluster",
@@ -129,11 +156,92 @@ def test_refused(name: str) -> None:
 
 @needs_samples
 def test_table_is_complete() -> None:
-    """Every sample of these kinds has its row."""
-    kinds = ("dra-resourceslice", "slurm-topology-conf", "slurm-topology-yaml")
-    for kind in (*kinds, "topograph", "volcano-hypernode"):
-        for path in sorted(sample(kind).iterdir()):
-            assert f"{kind}/{path.name}" in {**READ, **REFUSED}
+    """Every sample of every kind has its row."""
+    files = [path for path in SAMPLES.rglob("*") if path.name != "SOURCES.txt"]
+    names = {str(path.relative_to(SAMPLES)) for path in files if path.is_file()}
+    assert names == {*READ, *REFUSED}
+
+
+def labelled(labels: dict[str, str], gpus: int = 2) -> dict[str, Any]:
+    """A Node of a name and these labels."""
+    made = node(labels["kubernetes.io/hostname"], gpus)
+    made["metadata"]["labels"] = labels
+    return made
+
+
+def kueue_nodes() -> list[dict[str, Any]]:
+    """Eight Nodes: two blocks of two racks, and a rack's name recurs in each block."""
+    prefix = "cloud.provider.com/topology-"
+    return [
+        labelled(
+            {
+                "kubernetes.io/hostname": f"n{at}",
+                f"{prefix}block": f"b{1 + at // 4}",
+                f"{prefix}rack": f"r{1 + at % 4 // 2}",
+                "topology.kubernetes.io/zone": "z",
+            }
+        )
+        for at in range(8)
+    ]
+
+
+@needs_samples
+@pytest.mark.parametrize(
+    ("name", "levels"),
+    [
+        ("kueue-topology/sample-queues.yaml", ("rack", "block")),
+        ("kueue-topology/sample-gpu-queues.yaml", ("rack", "block")),
+        ("kueue-topology/multikueue-worker-setup.yaml", ()),
+        ("kai-topology/docs-cluster-topology.yaml", ("rack", "block")),
+    ],
+)
+def test_lists_of_keys_with_nodes(
+    tmp_path: Path, name: str, levels: tuple[str, ...]
+) -> None:
+    """The sample's own keys are the levels; a zone that it does not list is none."""
+    nodes = write(tmp_path / "nodes.json", *kueue_nodes())
+    made = Topology.read([sample(name), nodes])
+    assert made.levels == ("gpu", "host", *levels, "cluster")
+    counts = [made.domain_count(level) for level in made.levels]
+    assert counts == [16, 8, *((4, 2) if levels else ()), 1]
+
+
+@needs_samples
+def test_alias_and_choice_with_nodes(tmp_path: Path) -> None:
+    """KAI's aliases name the levels; of two Topology objects a name chooses."""
+    rows = [
+        labelled(
+            {
+                "kubernetes.io/hostname": f"n{at}",
+                "accelerator.nvidia.com/rack": f"r{at // 3}",
+                "topology.test/rack-domain": f"r{at // 2}",
+                "topology.test/zone-domain": "z",
+            }
+        )
+        for at in range(6)
+    ]
+    nodes = write(tmp_path / "nodes.json", *rows)
+    made = Topology.read([sample("kai-topology/topology-aliases.yaml"), nodes])
+    assert made.levels == ("gpu", "node", "rack", "cluster")
+    assert len(made.leaves("rack", "r1")) == 6
+    several = [sample("kai-topology/multi-topology-jobs.yaml"), nodes]
+    made = Topology.read(several, topology="rack-topology")
+    assert made.levels == ("gpu", "host", "rack-domain", "cluster")
+    assert made.domain_count("rack-domain") == 3
+    made = Topology.read(several, topology="zone-topology")
+    assert made.domain_count("zone-domain") == 1
+
+
+@needs_samples
+def test_labels_of_a_real_host(tmp_path: Path) -> None:
+    """All labels that GPU Feature Discovery puts on a Node: one virtual A100."""
+    labels = json.loads(sample("node-labels/vks-gfd-labels.json").read_text())
+    row = labelled(labels, gpus=1)
+    made = Topology.read(write(tmp_path / "nodes.json", row))
+    assert made.names == (f"{labels['kubernetes.io/hostname']}/gpu-0",)
+    assert made.levels == CLUSTER
+    assert made.type_names == ("GRID-A100-10C",)
+    assert made.nvlink_level is None
 
 
 @needs_samples
