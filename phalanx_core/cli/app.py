@@ -77,6 +77,9 @@ def place(
     label: options.Labels = options.NONE_GIVEN,
     topology_name: options.TopologyName = None,
     tolerate: options.Tolerate = options.NONE_GIVEN,
+    output: options.Output = None,
+    output_dir: options.OutputDir = None,
+    output_option: options.OutputOption = options.NONE_GIVEN,
     json: options.Json = False,
 ) -> None:
     """Place jobs on a cluster, then lose or drain parts of it and repair."""
@@ -98,6 +101,9 @@ def place(
         label_keys=tuple(label) or None,
         topology=topology_name,
         tolerate=tuple(tolerate),
+        output=output,
+        output_dir=output_dir,
+        output_options=tuple(output_option),
         as_json=json,
     )
     raise typer.Exit(exits.guarded(lambda: run_place(wanted)))

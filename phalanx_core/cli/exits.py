@@ -29,6 +29,10 @@ class OutputFault(Exception):
     """Standard output takes no more, for a reason other than an absent reader."""
 
 
+class FileFault(Exception):
+    """A file of ``--output-dir`` cannot be written; the message names it."""
+
+
 @contextlib.contextmanager
 def writing() -> Iterator[None]:
     """Turn what goes wrong while writing standard output into ``OutputFault``.
@@ -78,30 +82,34 @@ def guarded(command: Callable[[], int]) -> int:
     try:
         return command()
     except InvariantBroken as error:
-        _say(f"broken invariant {error}: please report this")
+        say(f"broken invariant {error}: please report this")
         return BROKEN
     except SaveError as error:
-        _say(str(error))
+        say(str(error))
         return STATE_UNUSABLE
     except PhalanxError as error:
-        _say(str(error))
+        say(str(error))
         return WRONG_INPUT
     except BrokenPipeError:
         _silence()
         return DONE
     except OutputFault as error:
         _silence()
-        _say(f"standard output cannot be written: {error}")
+        say(f"standard output cannot be written: {error}")
+        return OUTPUT_UNWRITABLE
+    except FileFault as error:
+        say(str(error))
         return OUTPUT_UNWRITABLE
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception:
         traceback.print_exc()
-        _say("a fault of this program, not of its input: please report this")
+        say("a fault of this program, not of its input: please report this")
         return BROKEN
 
 
-def _say(message: str) -> None:
+def say(message: str) -> None:
+    """One line on stderr."""
     with contextlib.suppress(OSError):
         print(f"phalanx: {escaped(message)}", file=sys.stderr)
 

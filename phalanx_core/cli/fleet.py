@@ -14,7 +14,7 @@ from phalanx_core.cli.near import did_you_mean
 from phalanx_core.cli.state_file import State
 from phalanx_core.cli.targets import Target
 from phalanx_core.errors import InvalidRequest, PhalanxError, SaveError
-from phalanx_core.placement import Gang, Misfit, Planner, Repair
+from phalanx_core.placement import Gang, Misfit, Placement, Planner, Repair
 from phalanx_core.topology import Topology
 
 
@@ -158,6 +158,15 @@ class Fleet:
             hosts=tuple(results.host_ranks(self.topology, leaves)),
             groups=tuple(results.group_ranks(self.topology, leaves, spec.group, level)),
         )
+
+    def layouts(self) -> dict[str, Placement]:
+        """Where each job is that lost no leaf, or had all it lost repaired."""
+        found: dict[str, Placement] = {}
+        for planner in self.planners.values():
+            broken = set(planner.broken())
+            whole = (job for job in planner.jobs() if job not in broken)
+            found |= {str(job): planner.placement(job) for job in whole}
+        return found
 
     def heal(self, target: Target) -> None:
         """Leaves are well and open to work again."""

@@ -104,3 +104,26 @@ State: TypeAlias = Annotated[
     str | None,
     typer.Option(metavar="FILE", help="Go on from this file, and save to it."),
 ]
+Output: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FORMAT",
+        help="Print what starts the ranks of each job instead of the report: json, "
+        "kueue-v1beta1, kueue-v1beta2, slurm, slurm-nodelist, slurm-hostfile, "
+        "mpi-hostfile, mpi-rankfile or torchrun.",
+    ),
+]
+OutputDir: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DIR", help="Write it into a file a job there, and print the report."
+    ),
+]
+OutputOption: TypeAlias = Annotated[
+    list[str],
+    typer.Option(
+        metavar="KEY=VALUE",
+        help="Setting of the format: master_port, cores_per_gpu, ranks_per_pod or "
+        "kueue_levels. Repeat.",
+    ),
+]

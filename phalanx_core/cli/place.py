@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from phalanx_core.cli import exits
+from phalanx_core.cli import exits, outputs
 from phalanx_core.cli.fleet import Fleet
 from phalanx_core.cli.jobs_file import JobSpec, read_jobs
-from phalanx_core.cli.report import print_event, print_picture, print_placed
+from phalanx_core.cli.outputs import Output
+from phalanx_core.cli.report import (
+    print_event,
+    print_files,
+    print_picture,
+    print_placed,
+    tell_refusals,
+)
 from phalanx_core.cli.results import Event, Placed
 from phalanx_core.cli.screen import Screen
 from phalanx_core.cli.state_file import read_state, write_state
@@ -34,7 +41,18 @@ class Wanted:
     label_keys: tuple[str, ...] | None = None
     topology: str | None = None
     tolerate: tuple[str, ...] = ()
+    output: str | None = None
+    output_dir: str | None = None
+    output_options: tuple[str, ...] = ()
     as_json: bool = False
+
+
+@dataclass(frozen=True)
+class Done:
+    """What became of the jobs of the file, and what events did."""
+
+    placed: list[Placed]
+    events: list[Event]
 
 
 def run_place(wanted: Wanted) -> int:
@@ -45,18 +63,10 @@ def run_place(wanted: Wanted) -> int:
     PhalanxError
         If the input is wrong or the state file cannot be used.
     """
-    if len(wanted.paths) < 2:
-        raise InvalidRequest(
-            "place needs at least two paths, a cluster file and then the jobs file, "
-            f"got only {wanted.paths[0]!r}"
-        )
-    *clusters, jobs_path = wanted.paths
-    if jobs_path == "-" and "-" in clusters:
-        raise InvalidRequest(
-            "-: standard input is either a cluster file or the jobs file, not both"
-        )
-    if wanted.state in ("", "-"):
-        raise InvalidRequest(f"--state {wanted.state!r}: must name a file")
+    output = outputs.wanted_output(
+        wanted.output, wanted.output_dir, wanted.output_options, wanted.as_json
+    )
+    *clusters, jobs_path = _checked_paths(wanted)
     jobs = read_jobs(jobs_path)
     topology = Topology.read(
         clusters,
@@ -78,7 +88,7 @@ def run_place(wanted: Wanted) -> int:
         fleet.release(job)
     for spec in jobs:
         fleet.check(jobs_path, spec, wanted.type)
-    screen = Screen(wanted.as_json)
+    screen = Screen(wanted.as_json or (output is not None and output.printed))
     resumed = fleet.mend()
     events = [] if resumed is None else [resumed]
     for event in events:
@@ -90,21 +100,53 @@ def run_place(wanted: Wanted) -> int:
         print_event(screen, event)
     if struck:
         print_picture(screen, fleet, "after that")
+    return _close(wanted, output, fleet, screen, Done(placed, events))
+
+
+def _close(
+    wanted: Wanted, output: Output | None, fleet: Fleet, screen: Screen, done: Done
+) -> int:
+    """Save, then print; an exit code."""
+    told = (
+        {} if output is None else outputs.texts(fleet, output, done.placed, done.events)
+    )
+    paths = {} if output is None or output.printed else outputs.files(output, told)
     if wanted.state is not None:
         write_state(wanted.state, fleet.state())
-    code = _code(placed, events)
+    outputs.save(paths, told)
+    code = _code(done)
+    print_files(screen, paths)
     screen.show()
+    if output is not None and output.printed:
+        tell_refusals(done.placed, done.events)
+        screen.paste(outputs.joined(told))
     if wanted.as_json:
-        screen.document(
-            {
-                **summary(topology),
-                "notes": fleet.notes(),
-                "jobs": [row.to_dict() for row in placed],
-                "events": [event.to_dict() for event in events],
-                "exit_code": code,
-            }
-        )
+        document = {
+            **summary(fleet.topology),
+            "notes": fleet.notes(),
+            "jobs": [row.to_dict() for row in done.placed],
+            "events": [event.to_dict() for event in done.events],
+            "files": {name: str(path) for name, path in paths.items()},
+            "exit_code": code,
+        }
+        screen.document(document)
     return code
+
+
+def _checked_paths(wanted: Wanted) -> tuple[str, ...]:
+    if len(wanted.paths) < 2:
+        raise InvalidRequest(
+            "place needs at least two paths, a cluster file and then the jobs file, "
+            f"got only {wanted.paths[0]!r}"
+        )
+    *clusters, jobs_path = wanted.paths
+    if jobs_path == "-" and "-" in clusters:
+        raise InvalidRequest(
+            "-: standard input is either a cluster file or the jobs file, not both"
+        )
+    if wanted.state in ("", "-"):
+        raise InvalidRequest(f"--state {wanted.state!r}: must name a file")
+    return wanted.paths
 
 
 def _place(
@@ -141,7 +183,7 @@ def _fleet(topology: Topology, wanted: Wanted) -> Fleet:
     return fleet
 
 
-def _code(placed: list[Placed], events: list[Event]) -> int:
-    refused = any(row.status == "refused" for row in placed)
-    broken = any(row.status == "refused" for event in events for row in event.hit)
+def _code(done: Done) -> int:
+    refused = any(row.status == "refused" for row in done.placed)
+    broken = any(row.status == "refused" for event in done.events for row in event.hit)
     return exits.REFUSED if refused or broken else exits.DONE

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
+from phalanx_core.cli import exits
 from phalanx_core.cli.fleet import Fleet
 from phalanx_core.cli.marks import legend
 from phalanx_core.cli.results import Event, Mended, Placed, folded
@@ -55,6 +57,25 @@ def print_event(screen: Screen, event: Event) -> None:
     screen.text(f"\n{what}, hit {hit}", "bold")
     for row in event.hit:
         _print_mended(screen, row)
+
+
+def print_files(screen: Screen, paths: Mapping[str, Path]) -> None:
+    """Which file holds which job's output."""
+    if paths:
+        screen.text("\nfiles", "bold")
+    for name, path in paths.items():
+        screen.text(f"  {name}: {path}")
+
+
+def tell_refusals(placed: Sequence[Placed], events: Sequence[Event]) -> None:
+    """Refusals on stderr, where standard output belongs to a program."""
+    for row in placed:
+        if row.misfit is not None:
+            exits.say(f"job {row.spec.name!r} is refused: {row.misfit.reason}")
+    for event in events:
+        for hit in event.hit:
+            if hit.misfit is not None:
+                exits.say(f"job {hit.name!r} is not repaired: {hit.misfit.reason}")
 
 
 def _print_mended(screen: Screen, row: Mended) -> None:

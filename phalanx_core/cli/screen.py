@@ -92,6 +92,11 @@ class Screen:
             json.dump(value, sys.stdout, indent=2)
             sys.stdout.write("\n")
 
+    def paste(self, text: str) -> None:
+        """Print what a program reads, as it is."""
+        with _output():
+            sys.stdout.write(text)
+
 
 @contextlib.contextmanager
 def _output() -> Iterator[None]:
