@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from itertools import combinations, permutations
+from dataclasses import dataclass
+from itertools import combinations, product
 
-from phalanx_core.testing.counting import GangLike, LimitTable, Needs
-from phalanx_core.testing.rules import broken_limits, broken_placement, broken_shape
-from phalanx_core.testing.slow_tree import SlowTree
+from phalanx_core.testing.needs import GangLike, LimitTable, Needs
+from phalanx_core.testing.repair_rules import broken_homes
+from phalanx_core.testing.repairing import Unit, Wound
+from phalanx_core.testing.rules import (
+    broken_limits,
+    broken_placement,
+    broken_runs,
+    broken_shape,
+)
+from phalanx_core.testing.slow_tree import SlowTree, Vertex
 from phalanx_core.topology import Topology
 
 
@@ -31,7 +39,8 @@ def brute_force_placements(
 
     Notes
     -----
-    O(2^leaves): every subset of the right size is tried.
+    O(2^leaves) for each part: every subset of the right size is tried, for a gang of
+    parts every disjoint choice of subsets. Ranks are in address order, part by part.
 
     Examples
     --------
@@ -45,9 +54,34 @@ def brute_force_placements(
     tree = SlowTree(topology, type)
     needs = Needs.of(topology, gang, limits)
     usable = [leaf for leaf in tree.leaves if leaf in available]
-    for leaves in combinations(usable, needs.ranks):
+    parts = [part for _, part in needs.members()]
+    for leaves in _dealt(tree, parts, usable):
         if not broken_placement(tree, needs, leaves, usable):
             yield leaves
+
+
+def _dealt(
+    tree: SlowTree, parts: Sequence[Needs], usable: Sequence[int]
+) -> Iterator[tuple[int, ...]]:
+    """Disjoint leaves for every part, each part's legal by itself."""
+    if not parts:
+        yield ()
+        return
+    for leaves in combinations(usable, parts[0].ranks):
+        if broken_shape(tree, parts[0], leaves):
+            continue
+        rest = [leaf for leaf in usable if leaf not in leaves]
+        for others in _dealt(tree, parts[1:], rest):
+            yield leaves + others
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """Ranks that get new leaves together: inside a vertex, not all in another."""
+
+    ranks: tuple[int, ...]
+    inside: Vertex | None = None
+    outside: Vertex | None = None
 
 
 def brute_force_repairs(
@@ -70,64 +104,60 @@ def brute_force_repairs(
 
     Notes
     -----
-    Each broken group is filled (its dead ranks move inside their domain) or moves
-    whole; every subset of ``usable`` is tried for every such choice.
+    Each broken unit stays or moves whole; in one that stays each broken group is filled
+    or moves whole inside the unit's domain. Every subset of ``usable`` is tried for
+    every such choice, in address order in each run that moves.
     """
-    groups = sorted({rank // needs.group for rank in dead})
-    alive = [leaf for rank, leaf in enumerate(leaves) if rank not in dead]
-    for choice in range(1 << len(groups)):
-        moved = [group for at, group in enumerate(groups) if choice >> at & 1]
-        ranks = [
-            rank
-            for rank in range(needs.ranks)
-            if rank // needs.group in moved or rank in dead
-        ]
-        for chosen in permutations(usable, len(ranks)):
-            new = list(leaves)
-            for rank, leaf in zip(ranks, chosen, strict=True):
-                new[rank] = leaf
-            stay = [leaf for rank, leaf in enumerate(leaves) if rank not in ranks]
-            if (
-                list(chosen) == _ordered(tree, ranks, chosen, needs.group)
-                and not broken_shape(tree, needs, new)
-                and not broken_limits(tree, needs, new, stay)
-                and _same_home(tree, needs, alive, new)
-                and _filled_at_home(tree, needs, leaves, new, dead, moved)
+    wound = Wound(tree, needs, leaves, frozenset(dead), frozenset(usable))
+    for choice in product(*(list(_shifts(unit)) for unit in wound.units())):
+        shifts = [shift for one in choice for shift in one]
+        moved = {rank for shift in shifts for rank in shift.ranks}
+        stay = {rank: v for rank, v in enumerate(leaves) if rank not in moved}
+        in_order = [leaf for leaf in tree.leaves if leaf in wound.usable]
+        for ranked in _filled(wound, shifts, stay, in_order):
+            new = [ranked[rank] for rank in range(needs.ranks)]
+            if not (
+                broken_shape(tree, needs, new)
+                or broken_limits(tree, needs, new, stay)
+                or broken_homes(wound, new)
             ):
                 yield tuple(new)
 
 
-def _ordered(
-    tree: SlowTree, ranks: Sequence[int], chosen: Sequence[int], group: int
-) -> list[int]:
-    """The same leaves with each group's in address order."""
-    keys = [
-        (rank // group, tree.position[leaf])
-        for rank, leaf in zip(ranks, chosen, strict=True)
-    ]
-    return [tree.leaves[at] for _, at in sorted(keys)]
+def _shifts(unit: Unit) -> Iterator[tuple[Shift, ...]]:
+    """What may move when a unit is mended: it whole, or something of each group."""
+    yield (Shift(unit.ranks, None, unit.home),)
+    ways = []
+    for group in unit.groups:
+        ways.append([Shift(group.dead, group.home)])
+        if group.home is not unit.home:
+            ways[-1].append(Shift(group.ranks, unit.home, group.home))
+    yield from product(*ways)
 
 
-def _same_home(
-    tree: SlowTree, needs: Needs, alive: Sequence[int], new: Sequence[int]
-) -> bool:
-    """Whether the gang is still where its survivors lived."""
-    top = tree.depth if needs.within is None else needs.within
-    return not alive or tree.above(top, alive[0]) is tree.above(top, new[0])
+def _filled(
+    wound: Wound, shifts: Sequence[Shift], ranked: dict[int, int], usable: Sequence[int]
+) -> Iterator[dict[int, int]]:
+    """Leaves for every shift in turn, cut off where a run is broken already."""
+    if not shifts:
+        yield ranked
+        return
+    shift = shifts[0]
+    above = wound.tree.above
+    inside, outside = shift.inside, shift.outside
+    able = [v for v in usable if inside is None or above(inside.level, v) is inside]
+    for chosen in combinations(able, len(shift.ranks)):
+        if outside and all(above(outside.level, v) is outside for v in chosen):
+            continue
+        now = {**ranked, **dict(zip(shift.ranks, chosen, strict=True))}
+        if _runs_hold(wound, now):
+            rest = [leaf for leaf in usable if leaf not in chosen]
+            yield from _filled(wound, shifts[1:], now, rest)
 
 
-def _filled_at_home(
-    tree: SlowTree,
-    needs: Needs,
-    old: Sequence[int],
-    new: Sequence[int],
-    dead: Collection[int],
-    moved: Sequence[int],
-) -> bool:
-    """Whether dead ranks of groups that do not move stay in their group's domain."""
-    level = needs.group_level
-    return all(
-        tree.above(level, old[rank]) is tree.above(level, new[rank])
-        for rank in dead
-        if rank // needs.group not in moved
+def _runs_hold(wound: Wound, ranked: dict[int, int]) -> bool:
+    """Whether no run of the ranks that have a leaf is broken."""
+    return not any(
+        broken_runs(wound.tree, part.chain, range(first, first + part.ranks), ranked)
+        for first, part in wound.needs.members()
     )

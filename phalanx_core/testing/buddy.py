@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from phalanx_core.testing.counting import Needs
+from phalanx_core.testing.needs import Needs
 from phalanx_core.testing.slow_tree import SlowTree
 
 

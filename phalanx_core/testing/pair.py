@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from phalanx_core.testing.counting import GangLike, LimitTable
+from phalanx_core.testing.needs import GangLike, LimitTable
 from phalanx_core.testing.repair_rules import broken_repair
 from phalanx_core.testing.repairing import Wound
 from phalanx_core.testing.slow_planner import SlowPlanner
@@ -121,12 +121,17 @@ class Pair:
         limits: LimitTable | None = None,
         apply: bool = True,
     ) -> str:
-        """Place a gang; "placed" or the name of the Misfit's code."""
+        """Place a gang; "placed" or the name of the Misfit's code.
+
+        "UNPROVEN" where a gang of parts fits but its bounded search gave up and said so.
+        """
         twin = self.twin
         best = twin.best_level(gang, limits)
         fits = twin.feasible(gang, limits) if twin.buddy else best is not None
         result = self.planner.place(job, gang, limits=limits, apply=apply)
         about = f"place {gang!r} limits {limits}: {result!r}"
+        if fits and not result and not result.proven and twin.needs(gang).bounded:
+            return "UNPROVEN"
         if bool(result) != fits:
             raise Difference(
                 f"{about}; the twin says it {'fits' if fits else 'does not fit'}"
@@ -138,6 +143,8 @@ class Pair:
             return code
         leaves = result.leaves.tolist()
         self._expect(twin.check_placement(gang, leaves, limits), about)
+        if best is not None:
+            self._expect(twin.check_balance(gang, leaves, limits), about)
         self._expect(self._bad_level(gang, result.level, best, leaves), about)
         if apply:
             held = leaves if not twin.buddy else self._held(job)
@@ -213,7 +220,7 @@ class Pair:
         twin, about = self.twin, f"{case}: {result!r}"
         asked = (case.job, case.failed, case.limits, case.cordoned)
         wound = twin.wound(*asked)
-        unlimited = not wound.needs.limits
+        unlimited = not wound.needs.limited
         most = units = len(wound.units())
         exists = twin.repair_exists(*asked)
         if not exists and unlimited:

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
+from phalanx_core.testing.lots import Adding, Lots
 from phalanx_core.testing.repairing import Unit, Wound
 from phalanx_core.testing.rules import broken_limits, broken_shape
 from phalanx_core.testing.slow_tree import Vertex
@@ -46,7 +47,7 @@ def broken_repair(
     spares
         Spare vertices before the repair.
     partial
-        Whether broken groups may be left as they are.
+        Whether broken units may be left as they are.
     """
     moves = {rank: (old, new) for rank, old, new in repair.moves.tolist()}
     broken = _bad_moves(wound, repair, moves)
@@ -57,15 +58,34 @@ def broken_repair(
     whole: list[Unit] = []
     left: list[Unit] = []
     for unit in units:
-        broken += _bad_unit(wound, unit, moves, partial, whole, left)
+        broken += _bad_unit(wound, unit, moves, whole, left)
+    if not partial:
+        broken += [f"ranks {unit.dead} are left without a leaf" for unit in left]
     broken += broken_shape(wound.tree, wound.needs, leaves)
+    broken += broken_homes(wound, leaves)
     lost = {rank for unit in left for rank in unit.dead}
-    now = [leaf for rank, leaf in enumerate(leaves) if rank not in lost]
-    stay = [v for r, v in enumerate(wound.leaves) if r not in moves and r not in lost]
-    broken += broken_limits(wound.tree, wound.needs, now, stay)
+    stay = {r for r in range(len(leaves)) if r not in moves} - lost
+    broken += broken_limits(wound.tree, wound.needs, leaves, stay, lost)
     if not broken:
         broken += _bad_report(wound, repair, moves, leaves, spares)
         broken += _not_least(wound, units, whole, left, leaves)
+    return broken
+
+
+def broken_homes(wound: Wound, leaves: Sequence[int]) -> list[str]:
+    """Parts and gangs that leave the domain where a rank of theirs survived."""
+    tree, needs = wound.tree, wound.needs
+    top = tree.depth if needs.within is None else needs.within
+    tops = [(range(needs.ranks), top)]
+    for first, part in needs.members() if needs.parts else ():
+        if part.within is not None:
+            tops.append((range(first, first + part.ranks), part.within))
+    broken = []
+    for ranks, level in tops:
+        alive = [wound.leaves[rank] for rank in ranks if rank not in wound.dead]
+        now = tree.above(level, leaves[ranks.start])
+        if alive and tree.above(level, alive[0]) is not now:
+            broken.append(f"ranks from {ranks.start} leave their level {level} domain")
     return broken
 
 
@@ -79,7 +99,7 @@ def _bad_moves(
         broken.append("a rank moves twice")
     for rank, (old, new) in moves.items():
         if rank not in touched:
-            broken.append(f"rank {rank} moves though its group is whole")
+            broken.append(f"rank {rank} moves though its unit is whole")
         elif wound.leaves[rank] != old:
             broken.append(f"rank {rank} is on leaf {wound.leaves[rank]}, not {old}")
         if new not in wound.usable:
@@ -93,25 +113,60 @@ def _bad_unit(
     wound: Wound,
     unit: Unit,
     moves: dict[int, tuple[int, int]],
-    partial: bool,
     whole: list[Unit],
     left: list[Unit],
 ) -> list[str]:
-    """A unit is filled at home, moves whole, or is left out; sorts it into lists."""
+    """A unit stays at home, moves whole, or is left out; sorts it into lists."""
     moved = [rank for rank in unit.ranks if rank in moves]
     if not moved:
         left.append(unit)
-        return [] if partial else [f"ranks {unit.dead} are left without a leaf"]
-    new = [moves[rank][1] for rank in moved]
-    level = wound.needs.group_level
-    at_home = all(wound.tree.above(level, leaf) is unit.home for leaf in new)
-    if not at_home:
-        whole.append(unit)
-    expected = unit.dead if at_home else unit.ranks
+        return []
+    if _inside(wound, moves, moved, unit.home):
+        return _bad_stay(wound, unit, moves, moved)
+    whole.append(unit)
+    return _bad_run(wound, moves, moved, unit.ranks)
+
+
+def _bad_stay(
+    wound: Wound, unit: Unit, moves: dict[int, tuple[int, int]], moved: list[int]
+) -> list[str]:
+    """In a unit at home each broken group is filled, or moves whole if it must."""
+    touched = {rank for group in unit.groups for rank in group.ranks}
+    broken = [f"rank {r} moves inside its unit" for r in moved if r not in touched]
+    used = {new for _, new in moves.values()}
+    for group in unit.groups:
+        mine = [rank for rank in group.ranks if rank in moves]
+        stays = bool(mine) and _inside(wound, moves, mine, group.home)
+        broken += _bad_run(wound, moves, mine, group.dead if stays else group.ranks)
+        left = [v for v in group.home.leaves if v in wound.usable and v not in used]
+        roomy = len(left) >= len(group.dead) and not wound.needs.limited
+        if not stays and roomy:
+            broken.append(f"ranks {mine} move though leaves {left} are at their side")
+    return broken
+
+
+def _inside(
+    wound: Wound,
+    moves: dict[int, tuple[int, int]],
+    ranks: Sequence[int],
+    home: Vertex,
+) -> bool:
+    """Whether ranks that move end inside a vertex."""
+    tops = (wound.tree.above(home.level, moves[rank][1]) for rank in ranks)
+    return all(top is home for top in tops)
+
+
+def _bad_run(
+    wound: Wound,
+    moves: dict[int, tuple[int, int]],
+    moved: list[int],
+    expected: Sequence[int],
+) -> list[str]:
+    """Ranks of one run that move, against those that should, and their order."""
     broken = []
-    if tuple(moved) != expected:
+    if moved != list(expected):
         broken.append(f"ranks {moved} move where {list(expected)} should")
-    places = [wound.tree.position[leaf] for leaf in new]
+    places = [wound.tree.position[moves[rank][1]] for rank in moved]
     if places != sorted(places):
         broken.append(f"ranks {moved} do not keep their order")
     return broken
@@ -145,31 +200,30 @@ def _not_least(
     left: Sequence[Unit],
     leaves: list[int],
 ) -> list[str]:
-    """Repairs that move more groups, or one group further, than they have to."""
-    if wound.needs.limits or left:
+    """Repairs that move more units, or one unit further, than they have to."""
+    if wound.needs.limited or left:
         return []
     fewest = min((moved for moved, _ in wound.outcomes()), default=len(units))
     if len(whole) > fewest:
-        return [f"{len(whole)} groups move where {fewest} would do"]
+        return [f"{len(whole)} units move where {fewest} would do"]
     if len(units) == len(whole) == 1 and len(wound.dead) < wound.needs.ranks:
         return _too_far(wound, units[0], leaves)
     return []
 
 
 def _too_far(wound: Wound, unit: Unit, leaves: list[int]) -> list[str]:
-    """Proposition 2: one broken group goes no further than the nearest room for it."""
-    tree, level = wound.tree, wound.needs.group_level
-    rooms = [
-        vertex
-        for vertex in tree.levels[level]
-        if (vertex.real or wound.needs.group == 1)
-        and sum(leaf in wound.usable for leaf in vertex.leaves) >= wound.needs.group
-    ]
+    """Proposition 2: one broken unit goes no further than the nearest room for it."""
+    tree = wound.tree
+    part = list(wound.needs.members())[unit.part][1]
+    size, level = part.unit
+    chain = tuple((n, at) for n, at in part.chain if n <= size and at <= level)
+    sets = Adding(tree, [Lots(size, chain, unit.part)], wound.usable)
+    rooms = [vertex for vertex in tree.levels[level] if sets.holds_all(vertex)]
     home = wound.leaves[unit.ranks[0]]
     nearest = min(
         (tree.span_level([home, vertex.leaves[0]]) for vertex in rooms), default=0
     )
     gone = tree.span_level([home, leaves[unit.ranks[0]]])
     if gone > nearest:
-        return [f"a group moves to level {gone} though level {nearest} has room"]
+        return [f"a unit moves to level {gone} though level {nearest} has room"]
     return []

@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from phalanx_core.testing import buddy
-from phalanx_core.testing.counting import (
-    GangLike,
-    LimitTable,
-    Needs,
-    fits,
-    lowest_level,
-)
+from phalanx_core.testing.balance import broken_balance
+from phalanx_core.testing.counting import fits, lowest_level
+from phalanx_core.testing.needs import GangLike, LimitTable, Needs
 from phalanx_core.testing.repair_rules import RepairLike, broken_repair
 from phalanx_core.testing.repairing import Wound
 from phalanx_core.testing.rules import broken_placement
@@ -44,7 +40,7 @@ class SlowPlanner(SlowState):
     Notes
     -----
     Every question is O(leaves^2) or worse; ``repair_exists`` is exponential in broken
-    groups. Buddy gangs of sizes that are not powers of two are not repaired.
+    units. Buddy gangs of sizes that are not powers of two are not repaired.
 
     Examples
     --------
@@ -56,7 +52,7 @@ class SlowPlanner(SlowState):
     >>> twin.feasible(pair), twin.best_level(pair)
     (True, 1)
     >>> twin.check_placement(pair, [1, 2])
-    ['ranks from 0 span two group domains']
+    ['ranks 0+2 span two domains of level 1']
     >>> twin.commit_place("a", pair, [2, 3])
     >>> twin.fail([3]), twin.owner(3), twin.free_leaves()
     (['a'], 'a', [0, 1])
@@ -91,6 +87,16 @@ class SlowPlanner(SlowState):
             broken = buddy.broken_blocks(self.tree, needs, leaves, self._pieces(needs))
         return broken
 
+    def check_balance(
+        self, gang: GangLike, leaves: Sequence[int], limits: LimitTable | None = None
+    ) -> list[str]:
+        """Whether a legal placement breaks the promise of ``balanced``; empty = no.
+
+        Call it before committing. It is silent where only legality is promised.
+        """
+        free = frozenset(self.free_leaves())
+        return broken_balance(self.tree, self.needs(gang, limits), leaves, free)
+
     def check_held(
         self, gang: GangLike, leaves: Sequence[int], held: Sequence[int]
     ) -> list[str]:
@@ -103,13 +109,13 @@ class SlowPlanner(SlowState):
     def misfit_code(self, gang: GangLike, limits: LimitTable | None = None) -> str:
         """Name of the code that a refusal must carry now."""
         needs = self.needs(gang, limits)
-        unlimited = self.needs(gang, {})
+        unlimited = needs.unlimited()
         free = frozenset(self.free_leaves())
         pieces = self._pieces(needs)
         everything = frozenset(self.tree.leaves)
         if not self._fits(unlimited, everything, pieces):
             return "TOO_LARGE"
-        if needs.limits and self._fits(unlimited, free, pieces):
+        if needs.limited and self._fits(unlimited, free, pieces):
             return "LIMITED"
         able = [leaf for leaf in self.free_leaves() if needs.serves(self.tree, leaf)]
         top = self.tree.depth if needs.within is None else needs.within
@@ -167,7 +173,7 @@ class SlowPlanner(SlowState):
         limits: LimitTable | None = None,
         cordoned: bool = False,
     ) -> bool:
-        """Whether every broken group can be filled or moved whole."""
+        """Whether every broken unit can be mended at home or moved whole."""
         wound = self.wound(job, failed, limits, cordoned)
         return any(True for _ in wound.outcomes())
 
@@ -178,7 +184,7 @@ class SlowPlanner(SlowState):
         limits: LimitTable | None = None,
         cordoned: bool = False,
     ) -> int | None:
-        """Fewest groups that change domain in a whole repair, None = there is none."""
+        """Fewest units that change domain in a whole repair, None = there is none."""
         outcomes = self.wound(job, failed, limits, cordoned).outcomes()
         return min((moved for moved, _ in outcomes), default=None)
 
@@ -189,7 +195,7 @@ class SlowPlanner(SlowState):
         limits: LimitTable | None = None,
         cordoned: bool = False,
     ) -> int:
-        """Most broken groups that a partial repair can mend."""
+        """Most broken units that a partial repair can mend."""
         wound = self.wound(job, failed, limits, cordoned)
         omitted = min(left for _, left in wound.outcomes(omit=True))
         return len(wound.units()) - omitted

@@ -9,7 +9,7 @@ from typing import Self
 
 from phalanx_core.errors import InvalidRequest, OwnershipError, UnknownJob
 from phalanx_core.testing import buddy
-from phalanx_core.testing.counting import GangLike, LimitTable, Needs
+from phalanx_core.testing.needs import GangLike, LimitTable, Needs
 from phalanx_core.testing.repair_rules import RepairLike
 from phalanx_core.testing.rules import broken_shape
 from phalanx_core.testing.slow_tree import SlowTree, Vertex

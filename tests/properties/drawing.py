@@ -28,8 +28,20 @@ def twin_of(geometry: Geometry) -> SlowPlanner:
     )
 
 
-def random_gang(rng: Random, topology: Topology, most: int | None = None) -> Gang:
-    """A gang of any constraint kind, now and then larger than the cluster."""
+def random_gang(
+    rng: Random, topology: Topology, most: int | None = None, full: bool = False
+) -> Gang:
+    """A gang of any constraint kind, now and then larger than the cluster.
+
+    With ``full`` it has slices, is balanced or has parts as often as not; what is drawn
+    without does not depend on that.
+    """
+    if full:
+        fields = whole_fields(rng, topology, most)
+        parts = fields.pop("parts", ())
+        if parts:
+            return Gang(parts=tuple(Gang(**part) for part in parts), **fields)
+        return Gang(**fields)
     depth = len(topology.levels) - 1
     largest = min(most or topology.leaf_count, topology.leaf_count)
     if rng.random() < 0.03:
@@ -50,6 +62,71 @@ def random_gang(rng: Random, topology: Topology, most: int | None = None) -> Gan
     if rng.random() < 0.3:
         options["rule"] = rng.choice(("fullest", "lowest"))
     return Gang(ranks, group=group, **options)
+
+
+def whole_fields(
+    rng: Random, topology: Topology, most: int | None = None
+) -> dict[str, Any]:
+    """Parameters of a gang with a chain, or of one with two or three parts."""
+    if rng.random() < 0.75:
+        return chain_fields(rng, topology, most)
+    depth = len(topology.levels) - 1
+    largest = min(most or topology.leaf_count, topology.leaf_count)
+    options: dict[str, Any] = {}
+    top = depth
+    if rng.random() < 0.4:
+        top = options["within"] = rng.randint(1, depth)
+    if rng.random() < 0.2:
+        options["prefer"] = rng.randint(1, top)
+    count = rng.choice((2, 2, 3))
+    size = max(1, largest // count)
+    parts = []
+    for _ in range(count):
+        part = chain_fields(rng, topology, size, top)
+        parts.append({k: v for k, v in part.items() if k not in _WHOLE_ONLY})
+        if rng.random() < 0.2:
+            parts[-1]["limits"] = random_limits(rng, topology)
+    return {"parts": parts, **options}
+
+
+_WHOLE_ONLY = ("prefer", "balanced", "aim")
+
+
+def chain_fields(
+    rng: Random, topology: Topology, most: int | None = None, top: int | None = None
+) -> dict[str, Any]:
+    """Parameters of a gang with a group, up to two slices, and now and then balanced.
+
+    Levels do not rise above ``top``.
+    """
+    depth = len(topology.levels) - 1 if top is None else top
+    largest = min(most or topology.leaf_count, topology.leaf_count)
+    if rng.random() < 0.03:
+        largest = topology.leaf_count + 3
+    size = group = min(rng.choice((1, 1, 2, 2, 3)), largest)
+    slices: list[tuple[int, int]] = []
+    low = rng.randint(1, depth)
+    options: dict[str, Any] = {}
+    if group > 1 or rng.random() < 0.2:
+        options["group_level"] = low
+    for _ in range(rng.choice((0, 1, 1, 1, 2))):
+        grown = size * rng.choice((1, 2, 2, 3))
+        if 1 < grown <= largest:
+            size, low = grown, rng.randint(low, depth)
+            slices.append((size, low))
+    if slices:
+        options["slices"] = tuple(slices)
+    if rng.random() < 0.4:
+        options["within"] = rng.randint(low, depth)
+    high = options.get("within", depth)
+    if rng.random() < 0.2:
+        options["prefer"] = rng.randint(1, high)
+    kind = rng.random()
+    if kind < 0.2:
+        options["aim"] = "fill"
+    elif kind < 0.6:
+        options["balanced"] = rng.randint(1, high)
+    return {"ranks": size * rng.randint(1, largest // size), "group": group, **options}
 
 
 def random_buddy_gang(rng: Random, topology: Topology) -> Gang:

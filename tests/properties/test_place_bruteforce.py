@@ -108,9 +108,10 @@ def test_choice_rule_never_changes_feasibility(seed: int) -> None:
         topology = pair.twin.topology
         gang = random_gang(rng, topology, 8)
         limits = random_limits(rng, topology) if rng.random() < 0.4 else None
-        chain = (gang.ranks, gang.group, gang.group_level, gang.within)
+        names = ("ranks", "group", "group_level", "within")
+        chain = {name: getattr(gang, name) for name in names}
         answers = {
-            bool(pair.planner.fits(Gang(*chain, aim=aim, rule=rule), limits))
+            bool(pair.planner.fits(Gang(**chain, aim=aim, rule=rule), limits))
             for aim in ("near", "fill")
             for rule in ("smallest", "fullest", "lowest")
         }

@@ -16,7 +16,8 @@ from phalanx_core.testing import (
     nested_topology,
     random_topology,
 )
-from phalanx_core.testing.counting import Needs, fits, lowest_level
+from phalanx_core.testing.counting import fits, lowest_level
+from phalanx_core.testing.needs import Needs
 from phalanx_core.testing.repairing import Wound
 from phalanx_core.topology import Topology
 
