@@ -14,6 +14,7 @@ from typing import Any
 
 from phalanx_core.errors import InvalidRequest, TopologyError
 from phalanx_core.topology.readers import (
+    hived_config,
     hyper_nodes,
     kai_topology,
     kubernetes_nodes,
@@ -24,7 +25,7 @@ from phalanx_core.topology.readers import (
     topograph_graph,
     topograph_model,
 )
-from phalanx_core.topology.readers.documents import Document, load
+from phalanx_core.topology.readers.documents import Document, load, shown
 from phalanx_core.topology.readers.inventory import Inventory, Options, Reader
 from phalanx_core.topology.topology import Topology
 
@@ -37,6 +38,7 @@ READERS: tuple[Reader, ...] = (
     slurm_conf.READER,
     topograph_model.READER,
     topograph_graph.READER,
+    hived_config.READER,
     tables.READER,
 )
 
@@ -59,7 +61,11 @@ def read_topology(
     )
     given = _paths(paths)
     with _collector_paused():
-        return _compile(given, options)
+        try:
+            return _compile(given, options)
+        except RecursionError:
+            names = ", ".join(map(str, given))
+            raise TopologyError(f"{names}: nested too deeply to be read") from None
 
 
 @contextmanager
@@ -96,7 +102,7 @@ def _leave_out(document: Document, inventory: Inventory) -> None:
     body = document.body
     if isinstance(body, dict) and isinstance(body.get("kind"), str):
         kind = body["kind"]
-        what = f"object of kind {kind if kind.isprintable() else ascii(kind)}"
+        what = f"object of kind {shown(kind)}"
         inventory.leave_out(what, "this kind is not read", document.object_name)
         return
     raise TopologyError(

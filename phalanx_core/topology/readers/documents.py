@@ -16,6 +16,7 @@ from phalanx_core.errors import TopologyError
 
 BYTES_MAX = 1 << 30
 YAML_DEPTH_MAX = 64
+RULE_LENGTH_MAX = 500
 YAML_EXPANDED_MAX = 50_000_000
 _KEY_VALUE = re.compile(r"[A-Za-z]\w*\s*=")
 _SPACE = re.compile(r"\s*")
@@ -46,7 +47,7 @@ class Document:
         name = metadata.get("name") if isinstance(metadata, dict) else None
         if not isinstance(name, str) or not name:
             return f"document {self.number}"
-        return name if name.isprintable() else ascii(name)
+        return shown(name)
 
     @property
     def where(self) -> str:
@@ -54,8 +55,22 @@ class Document:
         return f"{self.file}: {self.kind + ' ' if self.kind else ''}{self.object_name}"
 
     def refuse(self, path: str, rule: str) -> TopologyError:
-        """Error that names file, object, field and rule."""
-        return TopologyError(f"{self.where}: {path}: {rule}")
+        """Error that names file, object, field and rule, and shows what can be shown."""
+        # A rule quotes the value that breaks it, which may be a whole file.
+        if len(rule) > RULE_LENGTH_MAX:
+            rule = rule[:RULE_LENGTH_MAX] + "..."
+        return TopologyError(f"{self.where}: {shown(path)}: {rule}")
+
+
+def shown(text: str) -> str:
+    r"""Text as a terminal may show it; what would steer one is written as its code.
+
+    Examples
+    --------
+    >>> shown("rack"), shown("a" + chr(27))
+    ('rack', "'a\\x1b'")
+    """
+    return text if text.isprintable() else ascii(text)
 
 
 @dataclass(frozen=True)

@@ -265,6 +265,22 @@ def test_what_is_no_path_is_refused(paths: Any, words: str) -> None:
         Topology.read(paths)
 
 
+def test_values_of_any_size(tmp_path: Path) -> None:
+    """An error quotes the start of a value, and no depth is more than a refusal."""
+    wide = slice_("h", [], pool={"name": ["x" * 10_000]})
+    with pytest.raises(
+        TopologyError, match=r"spec\.pool\.name: must be of type str"
+    ) as caught:
+        Topology.read(write(tmp_path / "wide.json", wide))
+    assert len(str(caught.value)) < 1000
+    for depth in range(800, 1000):
+        pool = '{"name":' + "[" * depth + "]" * depth + "}"
+        text = '{"kind":"ResourceSlice","spec":{"driver":"gpu.nvidia.com","pool":%s}}'
+        (tmp_path / "deep.json").write_text(text % pool)
+        with pytest.raises(TopologyError, match=r"deep\.json: "):
+            Topology.read(tmp_path / "deep.json")
+
+
 BELL = "a\x1b[31m"
 
 
@@ -272,6 +288,10 @@ BELL = "a\x1b[31m"
     ("thing", "words"),
     [
         (node(BELL, 2), r"Node 'a\\x1b\[31m': metadata.name: must be printable"),
+        (
+            {**node("n", 2), "metadata": {"name": "n", "labels": {BELL: 7}}},
+            r"Node n: 'metadata.labels\[a\\x1b\[31m\]': must be a text, got 7",
+        ),
         (node("n", 2, block="b\n"), "key and value must be printable, got 'b"),
         (slice_(BELL, [gpu(0)]), "spec.pool.name: must be printable, got"),
         (
