@@ -110,6 +110,7 @@ typedef struct phx_repair {
 #define PHX_REPLAN_PARTIAL 1  /* repair what can be repaired */
 #define PHX_REPLAN_APPLY 2    /* commit at once */
 #define PHX_REPLAN_CORDONED 4 /* cordoned leaves count as lost (drain) */
+#define PHX_REPLAN_WIDEN 8    /* a slice without a place may take the one around it along */
 
 typedef enum phx_owner_kind {
     PHX_FREE = 0,

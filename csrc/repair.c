@@ -442,18 +442,33 @@ static uint32_t unresolved_ranks(const phx_plan *plan)
     return dead;
 }
 
-phx_status phx_repair_plan(phx_plan *plan, uint32_t broken, int partial, phx_repair *repair)
+/* As few units moved as are found; says in `proven` whether that nothing was found is the answer.
+ */
+static void attempt_all(phx_plan *plan, uint32_t broken, phx_repair *repair)
 {
-    const phx_gang_slot *gang = &plan->planner->gangs[plan->slot];
     repair->proven = 1;
     plan->forced = 0;
     attempt(plan, repair);
     if (plan->unmet > 0 && (plan->limits != NULL || plan->slice_count > 0)) {
-        /* Which groups leave their own domain is not tried out under limits. */
-        repair->proven = broken <= EXACT_UNITS && (plan->limits == NULL || plan->slice_count == 0);
+        /* Which groups leave their own domain is not tried out under limits, nor which slices take
+         * those around them along. */
+        repair->proven = broken <= EXACT_UNITS && !plan->widen &&
+                         (plan->limits == NULL || plan->slice_count == 0);
         if (broken <= EXACT_UNITS) {
             attempt_subsets(plan, broken, repair);
         }
+    }
+}
+
+phx_status phx_repair_plan(phx_plan *plan, uint32_t broken, int partial, phx_repair *repair)
+{
+    const phx_gang_slot *gang = &plan->planner->gangs[plan->slot];
+    const int widen = plan->widen && plan->slice_count > 1;
+    plan->widen = 0;
+    attempt_all(plan, broken, repair);
+    if (plan->unmet > 0 && widen) {
+        plan->widen = 1;
+        attempt_all(plan, broken, repair);
     }
     if (plan->unmet > 0 && repair->dead == gang->ranks) {
         plan->forced = 0;

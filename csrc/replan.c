@@ -344,6 +344,7 @@ static phx_status replan_full(phx_planner *planner, uint32_t slot, const phx_req
     plan.unit = unit;
     plan.unit_level = slices > 0 ? request->slices[0].level : plan.group_level;
     plan.slice_count = slices;
+    plan.widen = (flags & PHX_REPLAN_WIDEN) != 0;
     plan.slices = slices > 0 ? request->slices : NULL;
     plan.limits = limits;
     plan.moves = moves;

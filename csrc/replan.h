@@ -57,6 +57,7 @@ typedef struct phx_plan {
     uint32_t unit;     /* ranks of one: the innermost slice, else the group */
     uint32_t unit_level;
     uint32_t slice_count;
+    int widen;
     const phx_slice *slices; /* internal levels */
 } phx_plan;
 

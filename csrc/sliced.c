@@ -5,6 +5,9 @@
  * slice's. Else the unit moves whole, to anywhere in the domain of the lowest enclosing slice that
  * still lives there; an enclosing slice of which nothing stays moves as one. All that may go to one
  * such domain wants the same size, so units that can stay never cost a repair that exists.
+ *
+ * When the caller lets it widen, an item without a place takes the slice around it along, survivors
+ * and all; a slice that moves as one is then pinned by nothing.
  */
 #include "replan.h"
 
@@ -101,8 +104,9 @@ static int move_item(phx_plan *plan, const item *what)
     const phx_cursor at = cursor_at(plan, what->rank);
     const phx_wish wish = {what->size, plan->group, what->slices,
                            phx_plan_rails(plan, at, what->size, 1)};
-    uint32_t level = what->level < what->scope_level ? what->level + 1 : what->scope_level;
-    level = plan->away ? what->scope_level : level;
+    /* What stays was tried in the own domain of a unit, but not in that of a slice around it. */
+    uint32_t level = what->slices > 1 ? what->level : what->level + 1;
+    level = plan->away || level > what->scope_level ? what->scope_level : level;
     for (; level <= what->scope_level; ++level) {
         const uint32_t vertex = level == what->scope_level
                                     ? what->scope_vertex
@@ -146,7 +150,7 @@ static int lives(const phx_plan *plan, uint32_t first, uint32_t size)
         }
     }
     uint32_t leaf = 0;
-    return phx_plan_losses(plan, cursor_at(plan, first), size, &leaf) < size;
+    return !plan->widen && phx_plan_losses(plan, cursor_at(plan, first), size, &leaf) < size;
 }
 
 /* What a moving unit is part of, and where that may go. */
@@ -170,8 +174,20 @@ static item item_of(const phx_plan *plan, uint32_t rank)
     return what;
 }
 
-/* Items whose scope is of this level; counts those without a place. */
-static void move_units(phx_plan *plan, uint32_t scope_level)
+/* Marks the slice around an item as moving with it; 0 when there is none. */
+static int widen(const phx_plan *plan, const item *what)
+{
+    if (!plan->widen || what->slices >= plan->slice_count) {
+        return 0;
+    }
+    const uint32_t size = plan->slices[what->slices].size;
+    phx_bits_fill(plan->planner->moving, what->rank / size * size / plan->unit, size / plan->unit,
+                  1);
+    return 1;
+}
+
+/* Items whose scope is of this level; counts those without a place. 0: a slice was widened. */
+static int move_units(phx_plan *plan, uint32_t scope_level)
 {
     const uint64_t *moving = plan->planner->moving;
     const uint32_t units = plan->planner->gangs[plan->slot].ranks / plan->unit;
@@ -181,9 +197,13 @@ static void move_units(phx_plan *plan, uint32_t scope_level)
         const item what = item_of(plan, unit * plan->unit);
         end = (what.rank + what.size) / plan->unit;
         if (what.scope_level == scope_level && !move_item(plan, &what)) {
+            if (widen(plan, &what)) {
+                return 0;
+            }
             plan->unmet += what.size / plan->unit;
         }
     }
+    return 1;
 }
 
 /* Repairs the units that stay; a unit that cannot is marked as moving. 0: try again without it. */
@@ -193,6 +213,7 @@ static int repair_stayers(phx_plan *plan)
     const uint32_t groups = planner->gangs[plan->slot].ranks / plan->group;
     const uint32_t shifting = phx_bits_count(planner->shifting, 0, groups);
     plan->count = 0;
+    plan->unmet = 0;
     plan->overflow = 0;
     charge_stayers(plan);
     for (uint32_t dead = fill_groups(plan, 0); dead != 0;) {
@@ -210,19 +231,29 @@ static int repair_stayers(phx_plan *plan)
     return 1;
 }
 
+static int repair_all(phx_plan *plan)
+{
+    if (!repair_stayers(plan)) {
+        return 0;
+    }
+    for (uint32_t level = plan->unit_level; level <= plan->scope_level; ++level) {
+        if (!move_units(plan, level)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 void phx_sliced_attempt(phx_plan *plan)
 {
     phx_planner *planner = plan->planner;
     const uint32_t ranks = planner->gangs[plan->slot].ranks;
     mark_forced(plan);
-    while (!repair_stayers(plan)) {
+    while (!repair_all(plan)) { /* each time more groups shift or more units move */
         phx_plan_undo(plan);
         if (!plan->search.limited) {
             phx_bits_fill(planner->shifting, 0, ranks, 0);
         }
-    }
-    for (uint32_t level = plan->unit_level; level <= plan->scope_level; ++level) {
-        move_units(plan, level);
     }
     phx_bits_fill(planner->moving, 0, ranks, 0);
     phx_bits_fill(planner->shifting, 0, ranks, 0);

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from phalanx_core import native
-from phalanx_core.errors import InvalidRequest, OwnershipError
+from phalanx_core.errors import OwnershipError
 from phalanx_core.native import MISFIT, ffi, lib
 from phalanx_core.placement.gang import Gang
 from phalanx_core.placement.keys import Handle, Job
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 _NULL = ffi.NULL
 APPLY: int = lib.PHX_REPLAN_APPLY
 _PARTIAL: int = lib.PHX_REPLAN_PARTIAL
+_WIDEN: int = lib.PHX_REPLAN_WIDEN
 CORDONED: int = lib.PHX_REPLAN_CORDONED
 MOVE_SIZE = native.MOVE.itemsize
 _NO_LEAVES: tuple[int, ...] = ()
@@ -71,7 +72,8 @@ class Repairs(State):
         partial
             Repair what can be repaired, and name the rest in ``unresolved``.
         widen
-            Not available yet: must be False.
+            Let a slice without a place take the slice around it along, survivors and
+            all, where nothing less is found.
         limits
             As for :meth:`place`, in the stead of those the job was placed with, for
             this repair. They bind what it adds.
@@ -157,8 +159,6 @@ class Repairs(State):
         limits: Any,
         apply: bool,
     ) -> Repair | Misfit:
-        if widen:
-            raise InvalidRequest("widen=True: repairs of whole slices do not exist yet")
         entry = self._find(job)
         positions = self._lost_leaves(job, entry, failed)
         bound = entry._limits
@@ -166,6 +166,7 @@ class Repairs(State):
             bound = self._frame.limits(copied(limits))
         pointer = _NULL if bound is None else bound.pointer
         flags = (_PARTIAL if partial else 0) | (APPLY if apply else 0)
+        flags |= _WIDEN if widen else 0
         return self._replan_slot(self._core, job, positions, pointer, flags)
 
     def _lost_leaves(self, job: Job, entry: Entry, failed: object) -> Any:

@@ -177,11 +177,6 @@ CALLS: dict[str, tuple[Call, type[Exception], str]] = {
         UnknownJob,
         "job 'b': the planner holds no such job",
     ),
-    "widen": (
-        lambda p: p.replan("a", widen=True),
-        InvalidRequest,
-        "widen=True: repairs of whole slices do not exist yet",
-    ),
     "foreign leaf failed": (
         lambda p: p.replan("a", failed=[0, 4]),
         OwnershipError,

@@ -167,3 +167,33 @@ def test_partial_names_the_slice_that_is_left() -> None:
     assert repair.unresolved.tolist() == [8]
     assert "in slices of 8" in repair.reason
     planner.validate()
+
+
+def test_a_slice_takes_the_one_around_it_along_when_asked() -> None:
+    """Pod 0 has no room for its rack's slice; the outer slice moves to pod 1 whole."""
+    planner = Planner(RACKS)
+    chain = [(4, "rack"), (8, "pod")]
+    planner.place("job", Gang(8, group=4, slices=chain))
+    planner.place("other", Gang(8, within="pod"))
+    planner.fail([1])
+    refused = planner.replan("job")
+    assert not refused
+    assert refused.proven
+    plan = planner.replan("job", widen=True, apply=False)
+    assert plan.moves[:, 2].tolist() == list(range(16, 24))
+    planner.apply(plan)
+    assert planner.placement("job").leaves.tolist() == list(range(16, 24))
+    assert len(planner.quarantined()["job"]) == 8
+    planner.validate()
+    planner.fail([16])
+    refused = planner.replan("job", widen=True, limits={"pod": [0, 4]})
+    assert not refused
+    assert not refused.proven
+
+
+def test_widening_moves_nothing_that_may_stay() -> None:
+    """Where the slice itself finds a place, the one around it stays."""
+    planner = Planner(RACKS)
+    planner.place("job", Gang(8, group=4, slices=[(4, "rack"), (8, "pod")]))
+    planner.fail([1])
+    assert planner.replan("job", widen=True).moves[:, 0].tolist() == [0, 1, 2, 3]
