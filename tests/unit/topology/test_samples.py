@@ -34,6 +34,19 @@ READ = {
         ("GRID-A100-4C", "GRID-A100-40C"),
     ),
     "dra-resourceslice/vks-a100-list-v1.yaml": (2, 2, CLUSTER, ("GRID-A100-10C",)),
+    # 6 CT1, 208 V100, 32 V100 with InfiniBand, 24 P100; host 1.0.0.2 has two types.
+    "hived-config/design.yaml": (
+        270,
+        20,
+        ("gpu", "host", "cell-1", "cell-2", "cluster"),
+        ("CT1", "DGX2-V100", "IB-DGX2-V100-V100", "DGX1-P100"),
+    ),
+    "hived-config/feature-config-2.yaml": (
+        20,
+        5,
+        ("gpu", "host", "cell-1", "cluster"),
+        ("K80", "M60"),
+    ),
     "slurm-topology-conf/block-8x4.conf": (256, 32, BLOCKS, ("gpu",)),
     "slurm-topology-conf/tree-disconnected-trunks.conf": (320, 40, TREE2, ("gpu",)),
     "slurm-topology-conf/tree-testcase3.conf": (3200, 400, TREE3, ("gpu",)),
@@ -57,9 +70,6 @@ REFUSED = {
     "dra-resourceslice/nvidia-imex-v1alpha3.yaml": (
         "at least one GPU.*20 x device of type imex-channel"
     ),
-    # Another scheduler's own description of a cluster.
-    "hived-config/design.yaml": "document 1: format not known",
-    "hived-config/feature-config-2.yaml": "document 1: format not known",
     # Lists of label keys without the Nodes; with them, see below.
     "kai-topology/docs-cluster-topology.yaml": (
         "at least one GPU.* kai.scheduler/cluster-topology lists label keys of Nodes"
