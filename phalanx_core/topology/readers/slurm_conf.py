@@ -132,7 +132,10 @@ def _classify(document: Document, slurm: _Slurm, inventory: Inventory) -> None:
         slurm.yaml.append(document)
         return
     if not document.is_conf:
-        raise TopologyError(f"{document.file}: neither a topology nor a configuration")
+        # Only a ConfigMap's key can be neither: another program's file of this name.
+        why = "it is neither a topology nor a configuration of Slurm"
+        inventory.leave_out("key of a ConfigMap", why, document.file)
+        return
     keyed = [(_key(line), line) for line in logical_lines(document)]
     keys = [key for key, _ in keyed]
     if any(key in TOPOLOGY_KEYS for key in keys):

@@ -143,6 +143,17 @@ def test_other_config_maps(tmp_path: Path) -> None:
     ]
 
 
+def test_config_map_of_another_program(tmp_path: Path) -> None:
+    """A key of Slurm's name that holds something else is left out and said."""
+    config = config_map(topology_yaml="levels: [rack]\n")
+    made = Topology.read(write(tmp_path / "c.json", config, node("n1", 1)))
+    place = f"{tmp_path}/c.json: ConfigMap slurm-config: topology.yaml"
+    assert left_out(made) == [
+        "1 x key of a ConfigMap: it is neither a topology nor a configuration of Slurm "
+        f"({place})"
+    ]
+
+
 def test_broken_config_map(tmp_path: Path) -> None:
     """An error inside names the ConfigMap, the key and the line."""
     text = config_map(topology_conf="SwitchName=s Nodes=a\nColor=red\n")
