@@ -18,7 +18,9 @@ BYTES_MAX = 1 << 30
 YAML_DEPTH_MAX = 64
 RULE_LENGTH_MAX = 500
 YAML_EXPANDED_MAX = 50_000_000
+NUMBER_LENGTH_MAX = 1000
 _KEY_VALUE = re.compile(r"[A-Za-z]\w*\s*=")
+_NUMBER = re.compile(r"[-+]?(?:0x[0-9a-fA-F_]+|0b[01_]+|[0-9][0-9_:]*)")
 _SPACE = re.compile(r"\s*")
 _SUFFIXES = (".yaml", ".yml", ".json", ".conf", ".csv")
 
@@ -252,6 +254,11 @@ def _check_events(path: str, yaml: Any, text: str, loader: Any) -> None:
                 sizes[anchor] = total - before
         elif isinstance(event, yaml.ScalarEvent):
             total += 1
+            long = event.implicit[0] and len(event.value) > NUMBER_LENGTH_MAX
+            if long and _NUMBER.fullmatch(event.value):
+                # Hexadecimal numbers have no limit of Python's own, but in messages.
+                rule = f"a number has more than {NUMBER_LENGTH_MAX} digits"
+                raise TopologyError(f"{path}: {rule}")
             if event.anchor is not None:
                 sizes[event.anchor] = 1
         if len(open_) > YAML_DEPTH_MAX:

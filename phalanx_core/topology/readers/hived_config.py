@@ -85,11 +85,12 @@ def _types(document: Document, body: Any) -> dict[str, _Type]:
     made: dict[str, _Type] = {}
     for name, row in body.items():
         path = f"physicalCluster.cellTypes.{name}"
-        if not isinstance(name, str) or not isinstance(row, dict):
-            raise document.refuse(path, "must map a name to a mapping")
+        named = isinstance(name, str) and name.isprintable()
+        if not named or not isinstance(row, dict):
+            raise document.refuse(path, "must map a printable name to a mapping")
         child, number = row.get("childCellType"), row.get("childCellNumber")
-        if not isinstance(child, str) or not child:
-            rule = f"must be a text, got {child!r:.60}"
+        if not isinstance(child, str) or not child or not child.isprintable():
+            rule = f"must be a printable text, got {child!a:.60}"
             raise document.refuse(f"{path}.childCellType", rule)
         if type(number) is not int or not 1 <= number <= _CHILDREN_MAX:
             rule = (
@@ -145,9 +146,11 @@ def _top_cell(
 
 def _address(document: Document, path: str, row: dict[str, Any]) -> str:
     value = row.get("cellAddress")
-    if value is None or type(value) in (int, str):
+    if value is None or type(value) is int:
         return "" if value is None else str(value)
-    rule = f"must be a text or a whole number (in quotes?), got {value!r:.60}"
+    if isinstance(value, str) and value.isprintable():
+        return value
+    rule = f"must be a text or a whole number (in quotes?), got {value!a:.60}"
     raise document.refuse(f"{path}.cellAddress", rule)
 
 

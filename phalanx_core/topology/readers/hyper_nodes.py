@@ -91,8 +91,9 @@ def _hyper_node(document: Document) -> HyperNode:
     if not whole or not 0 <= tier < TIER_MAX:
         raise document.refuse("spec.tier", f"must be a whole number >= 0, got {tier!r}")
     tier_name = spec.get("tierName", "")
-    if not isinstance(tier_name, str):
-        raise document.refuse("spec.tierName", f"must be a text, got {tier_name!r}")
+    if not isinstance(tier_name, str) or not (tier_name.isprintable()):
+        rule = f"must be a printable text, got {tier_name!r}"
+        raise document.refuse("spec.tierName", rule)
     return HyperNode(name, document, tier, tier_name)
 
 

@@ -24,12 +24,14 @@ from phalanx_core.topology.topology import Topology
 _EXAMPLES = 3
 _KINDS_TOLD = 8
 _DIGITS = re.compile(r"(\d+)")
+# Python refuses to convert longer numbers; their order is that of their start.
+_NUMBER_MAX = 4000
 
 
 def natural(text: str) -> tuple[list[str | int], str]:
     """Sort key in which host2 stands before host10."""
     parts = _DIGITS.split(text)
-    return [int(p) if i % 2 else p for i, p in enumerate(parts)], text
+    return [int(p[:_NUMBER_MAX]) if i % 2 else p for i, p in enumerate(parts)], text
 
 
 @dataclass(frozen=True)

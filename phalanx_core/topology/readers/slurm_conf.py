@@ -22,6 +22,7 @@ from phalanx_core.topology.readers.slurm_lines import (
     TOPOLOGY_KEYS,
     Line,
     Text,
+    configured,
     logical_lines,
     topology_line,
 )
@@ -83,7 +84,7 @@ class SlurmConf:
                 _classify(inner, slurm, inventory)
         for document in slurm.scontrol:
             read_scontrol(document, slurm.hosts)
-        lines = slurm.conf
+        lines = configured(slurm.conf)
         if slurm.yaml:
             lines = default_lines(slurm.yaml, inventory)
             if slurm.conf:

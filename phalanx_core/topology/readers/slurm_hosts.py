@@ -87,6 +87,8 @@ def _text_records(document: Document) -> Iterator[tuple[str, str, str, str]]:
         found: dict[str, str] = {}
         for key, value in _FIELD.findall(record):
             found.setdefault(key, value)
+        if not "".join(found.values()).isprintable():
+            raise TopologyError(f"{where}: a character cannot be printed")
         if "NodeName" not in found or "State" not in found:
             raise TopologyError(f"{where}: a record needs NodeName= and State=")
         yield where, found["NodeName"], found.get("Gres", ""), found["State"]
@@ -98,14 +100,17 @@ def _json_records(document: Document) -> Iterator[tuple[str, str, str, str]]:
         if not isinstance(row, dict):
             raise TopologyError(f"{where}: must be a mapping")
         name = row.get("name")
-        if not isinstance(name, str) or not name:
-            raise TopologyError(f"{where}: name: must be a text, got {name!r}")
+        if not isinstance(name, str) or not name or not name.isprintable():
+            rule = f"must be a printable text, got {name!a:.60}"
+            raise TopologyError(f"{where}: name: {rule}")
         gres = row.get("gres", "")
         if not isinstance(gres, str):
-            raise TopologyError(f"{where} {name}: gres: must be a text, got {gres!r}")
+            raise TopologyError(
+                f"{where} {name}: gres: must be a text, got {gres!r:.60}"
+            )
         words = [*_list(row.get("state")), *_list(row.get("state_flags", []))]
         if not words or not all(isinstance(word, str) for word in words):
-            rule = f"must be a text or a list of texts, got {row.get('state')!r}"
+            rule = f"must be a text or a list of texts, got {row.get('state')!r:.60}"
             raise TopologyError(f"{where} {name}: state: {rule}")
         yield where, name, gres, "+".join(words)
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from phalanx_core.errors import TopologyError
 from phalanx_core.topology.readers.documents import Document
-from phalanx_core.topology.readers.inventory import Inventory
+from phalanx_core.topology.readers.inventory import Inventory, natural
 
 _PAIR = re.compile(r'([A-Za-z]\w*)\s*=\s*("[^"]*"|[^\s"]+)')
+# Level, BlockIndex, BlockSize and AggregatedBlock are words of scontrol show topology.
 TOPOLOGY_KEYS = {
-    "switchname": ("nodes", "switches", "linkspeed"),
-    "blockname": ("nodes",),
+    "switchname": ("nodes", "switches", "linkspeed", "level"),
+    "blockname": ("nodes", "blockindex", "blocksize"),
+    "aggregatedblock": ("nodes", "blockindex", "blocksize"),
     "blocksizes": (),
     "ringname": ("nodes",),
 }
@@ -58,13 +60,16 @@ def logical_lines(document: Document) -> Iterator[Text]:
         if text.endswith("\\"):
             held += text[:-1] + " "
             continue
-        whole = (held + text).strip()
+        whole = " ".join((held + text).split())
         held = ""
+        if not whole.isprintable():
+            rule = "the line has a character that cannot be printed"
+            raise TopologyError(f"{document.file}: line {first}: {rule}")
         if whole:
             yield Text(f"{document.file}: line {first}", whole, comment)
         comment = "" if whole else raw.strip().lstrip("#").strip()
     if held.strip():
-        yield Text(f"{document.file}: line {first}", held.strip(), comment)
+        yield Text(f"{document.file}: line {first}", " ".join(held.split()), comment)
 
 
 def pairs_of(where: str, text: str) -> dict[str, str]:
@@ -112,6 +117,35 @@ def topology_line(file: str, line: Text) -> Line:
     name, _, alias = comment.partition("=")
     known_as = alias.strip() if name.strip() == pairs[head] else ""
     return Line(file, place, head, pairs, known_as)
+
+
+def configured(lines: Sequence[Line]) -> list[Line]:
+    """Lines of ``scontrol show topology`` as a topology.conf would say them.
+
+    It lists all hosts below a switch, and each joined block with its size.
+
+    Examples
+    --------
+    >>> pairs = {"switchname": "s", "level": "1", "nodes": "n[1-8]", "switches": "a,b"}
+    >>> configured([Line("f", "f: line 1", "switchname", pairs)])[0].pairs
+    {'switchname': 's', 'level': '1', 'switches': 'a,b'}
+    """
+    made: list[Line] = []
+    sizes: dict[str, Line] = {}
+    for line in lines:
+        if "blocksize" in line.pairs:
+            sizes.setdefault(line.pairs["blocksize"], line)
+        if line.head == "aggregatedblock":
+            continue
+        pairs = dict(line.pairs)
+        if "level" in pairs and "switches" in pairs:
+            pairs.pop("nodes", None)
+        made.append(replace(line, pairs=pairs))
+    if sizes:
+        first = next(iter(sizes.values()))
+        joined = ",".join(sorted(sizes, key=natural))
+        made.append(replace(first, head="blocksizes", pairs={"blocksizes": joined}))
+    return made
 
 
 def shown_names(lines: Sequence[Line], inventory: Inventory) -> dict[str, str]:

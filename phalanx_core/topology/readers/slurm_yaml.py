@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from phalanx_core.errors import TopologyError
-from phalanx_core.topology.readers.documents import Document
+from phalanx_core.topology.readers.documents import Document, shown
 from phalanx_core.topology.readers.inventory import Inventory
 from phalanx_core.topology.readers.slurm_lines import Line
 
@@ -135,7 +135,8 @@ def _mapping(where: str, body: Any, known: Sequence[str], inventory: Inventory) 
         raise TopologyError(f"{where}: must be a mapping, got {body!r:.60}")
     for key in body:
         if key not in known:
-            inventory.leave_out(f"field {key}", "this field is not read", where)
+            what = f"field {shown(str(key))}"
+            inventory.leave_out(what, "this field is not read", where)
 
 
 def _rows(where: str, body: Any) -> list[Any]:
@@ -148,6 +149,7 @@ def _rows(where: str, body: Any) -> list[Any]:
 
 def _text(where: str, key: str, row: dict[str, Any]) -> str:
     value = row.get(key)
-    if not isinstance(value, str) or not value:
-        raise TopologyError(f"{where}: {key}: must be a text, got {value!r:.60}")
+    if not isinstance(value, str) or not value or not value.isprintable():
+        rule = f"must be a printable text, got {value!a:.60}"
+        raise TopologyError(f"{where}: {key}: {rule}")
     return value

@@ -73,6 +73,10 @@ def _add(
     seen: dict[str, _Seen],
     inventory: Inventory,
 ) -> None:
+    for column, text in row.items():
+        if not text.isprintable():
+            rule = f"must be printable, got {text!a:.60}"
+            raise TopologyError(f"{where}: {column}: {rule}")
     name, gpu = row["host"], row["gpu"]
     for column, text in (("host", name), ("gpu", gpu)):
         if not text:
@@ -153,7 +157,7 @@ def _header(where: str, columns: Sequence[str]) -> list[str]:
     where = f"{where}: header"
     for name in columns:
         if not name or not name.isprintable():
-            rule = f"a column must have a printable name, got {name!r:.60}"
+            rule = f"a column must have a printable name, got {name!a:.60}"
             raise TopologyError(f"{where}: {rule}")
         if list(columns).count(name) > 1:
             raise TopologyError(f"{where}: column {name} occurs twice")

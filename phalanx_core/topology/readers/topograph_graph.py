@@ -74,12 +74,15 @@ def _instance(document: Document, path: str, row: Any) -> tuple[str, tuple[str, 
     if not isinstance(row, dict):
         raise document.refuse(path, "must be a mapping")
     name = row.get("id")
-    if not isinstance(name, str) or not name:
-        raise document.refuse(f"{path}.id", f"must be a text, got {name!r:.60}")
+    if not isinstance(name, str) or not name or not name.isprintable():
+        rule = f"must be a printable text, got {name!a:.60}"
+        raise document.refuse(f"{path}.id", rule)
     layers = row.get("network_layers") or []
-    texts = isinstance(layers, list) and all(isinstance(text, str) for text in layers)
+    texts = isinstance(layers, list) and all(
+        isinstance(text, str) and text.isprintable() for text in layers
+    )
     if not texts or len(layers) > _LAYERS_MAX:
-        rule = f"must be a list of at most {_LAYERS_MAX} texts, got {layers!r:.60}"
+        rule = f"must be a list of at most {_LAYERS_MAX} texts, got {layers!a:.60}"
         raise document.refuse(f"{path}.network_layers", rule)
     return name, tuple(layers)
 

@@ -71,8 +71,9 @@ def _blocks(
         if not isinstance(row, dict):
             raise document.refuse(path, "must be a mapping")
         switch = row.get("switch")
-        if not isinstance(switch, str) or not switch:
-            raise document.refuse(f"{path}.switch", f"must be a text, got {switch!r}")
+        if not isinstance(switch, str) or not switch or not switch.isprintable():
+            rule = f"must be a printable text, got {switch!a:.60}"
+            raise document.refuse(f"{path}.switch", rule)
         labels: dict[str, Any] = {}
         for key in ("labels", "annotations"):
             found = row.get(key) or {}
@@ -99,8 +100,9 @@ def _lines(
     children: dict[str, list[str]] = {}
     for name, row in document.body["switches"].items():
         path = f"switches.{name}"
-        if not isinstance(name, str) or not isinstance(row, dict | None):
-            raise document.refuse(path, "must map a name to a mapping")
+        named = isinstance(name, str) and name.isprintable()
+        if not named or not isinstance(row, dict | None):
+            raise document.refuse(path, "must map a printable name to a mapping")
         below = (row or {}).get("switches") or []
         children[name] = _texts(document, f"{path}.switches", below)
         if row and "nodes" in row:
@@ -147,9 +149,10 @@ def _line(
 
 def _texts(document: Document, path: str, value: Any) -> list[str]:
     if not isinstance(value, list) or not all(
-        isinstance(text, str) and text for text in value
+        isinstance(text, str) and text and text.isprintable() for text in value
     ):
-        raise document.refuse(path, f"must be a list of texts, got {value!r:.60}")
+        rule = f"must be a list of printable texts, got {value!a:.60}"
+        raise document.refuse(path, rule)
     return value
 
 

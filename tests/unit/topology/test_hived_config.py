@@ -88,8 +88,12 @@ NODE = cell("h1", cellType="NODE")
     ("types", "cells", "words"),
     [
         ([], [NODE], "physicalCluster.cellTypes: must be a mapping"),
-        ({"a": 3}, [NODE], "cellTypes.a: must map a name to a mapping"),
-        ({"a": kind("", 1)}, [NODE], "cellTypes.a.childCellType: must be a text"),
+        ({"a": 3}, [NODE], "cellTypes.a: must map a printable name to a mapping"),
+        (
+            {"a": kind("", 1)},
+            [NODE],
+            "cellTypes.a.childCellType: must be a printable text",
+        ),
         ({"a": kind("b", 0)}, [NODE], "childCellNumber: must be a whole number from 1"),
         ({"a": kind("b", 1, node=3)}, [NODE], "isNodeLevel: must be true or false"),
         (TYPES, [], "physicalCluster.physicalCells: must be a list"),

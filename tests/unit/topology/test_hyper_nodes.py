@@ -283,7 +283,7 @@ def test_same_object_twice(tmp_path: Path) -> None:
         ),
         ([hyper("a", "1")], "spec.tier: must be a whole number >= 0, got '1'"),
         ([hyper("a", True)], "spec.tier: must be a whole number >= 0, got True"),
-        ([hyper("a", 1, tierName=3)], "spec.tierName: must be a text, got 3"),
+        ([hyper("a", 1, tierName=3)], "spec.tierName: must be a printable text, got 3"),
         ([{**hyper("a", 1), "spec": 3}], "HyperNode a: spec: must be a mapping"),
         (
             [{**hyper("a", 1), "metadata": {}}],

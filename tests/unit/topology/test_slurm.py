@@ -70,6 +70,13 @@ Include=other.conf
     ]
 
 
+def test_numbers_of_any_length(tmp_path: Path) -> None:
+    """A name of more digits than Python converts is a name like any other."""
+    long = "n" + "1" * 5000
+    made = read(tmp_path, f"SwitchName=s Nodes=n10,{long},n2\n", gpus_per_host=1)
+    assert made.names == ("n2/gpu-0", "n10/gpu-0", f"{long}/gpu-0")
+
+
 def test_gpus_per_host(tmp_path: Path) -> None:
     """A count fills in for the hosts of which no slurm.conf line speaks."""
     assert read(tmp_path, TREE, gpus_per_host=4).leaf_count == 20
@@ -144,11 +151,37 @@ BlockSizes=2,4,8,16
     ]
 
 
+def test_show_topology_of_a_tree(tmp_path: Path) -> None:
+    """Output of scontrol show topology: a switch lists all hosts below it."""
+    text = """
+SwitchName=leaf1 Level=0 LinkSpeed=1 Nodes=n[1-2],n10
+SwitchName=leaf2 Level=0 LinkSpeed=1 Nodes=n[3-4]
+SwitchName=core Level=1 LinkSpeed=1 Nodes=n[1-4],n10 Switches=leaf[1-2]
+"""
+    made = read(tmp_path, text, GRES)
+    assert made == read(tmp_path, TREE, GRES)
+    assert left_out(made) == []
+
+
+def test_show_topology_of_blocks(tmp_path: Path) -> None:
+    """Output of scontrol show topology: joined blocks tell the block sizes."""
+    text = """
+BlockName=x BlockIndex=0 Nodes=n[1-2] BlockSize=2
+BlockName=y BlockIndex=1 Nodes=n[3-4] BlockSize=2
+BlockName=z BlockIndex=2 Nodes=n[5-6] BlockSize=2
+AggregatedBlock=x,y BlockIndex=3 Nodes=n[1-4] BlockSize=4
+"""
+    made = read(tmp_path, text, gpus_per_host=1)
+    assert made.levels == ("gpu", "host", "block", "block-4", "cluster")
+    assert made.domain_names("block-4") == ("x..y", "z")
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
         ("SwitchName=s Nodes=a Color=red", "line 1 SwitchName=s: 'color' is no key"),
         ("SwitchName=s Nodes=a\nColor=red", "line 2: 'color': a line must begin with"),
+        ("SwitchName=s\x1b Nodes=a", "line 1: the line has a character that cannot"),
         ("SwitchName=s Nodes=a b", "line 1: 'b' is not key=value"),
         ("SwitchName=s Nodes=a Nodes=b", "Nodes occurs twice"),
         ("SwitchName=s", "hosts or child switches are needed"),
@@ -170,6 +203,9 @@ BlockSizes=2,4,8,16
         ("BlockName=b", "line 1 BlockName=b: at least one block with hosts"),
         ("BlockName=b Nodes=a\nBlockName=b Nodes=c", "block b occurs twice"),
         ("BlockName=b Nodes=a\nBlockName=c Nodes=a", "host a is also in block b"),
+        ("BlockName=b Nodes=a BlockSize=2", "block b has 1 hosts, but the first"),
+        ("BlockName=b Nodes=a BlockSize=x", "block sizes must be whole numbers"),
+        ("AggregatedBlock=b Nodes=a BlockSize=2", "at least one block with hosts"),
         ("BlockName=b Nodes=a\nBlockSizes=2", "block b has 1 hosts, but the first"),
         ("BlockName=b Nodes=a\nBlockSizes=1,3", "size 3 must be 1 times a power of"),
         ("BlockName=b Nodes=a\nBlockSizes=1,1", "size 1 must be 1 times a power of"),

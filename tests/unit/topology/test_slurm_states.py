@@ -144,7 +144,7 @@ def test_scontrol_json(tmp_path: Path) -> None:
     ("row", "words"),
     [
         (3, r"nodes\[1\]: must be a mapping"),
-        (record("", "IDLE"), r"nodes\[1\]: name: must be a text, got ''"),
+        (record("", "IDLE"), r"nodes\[1\]: name: must be a printable text, got ''"),
         (record("n2", 3), r"nodes\[1\] n2: state: must be a text or a list of texts"),
         (record("n2", []), r"nodes\[1\] n2: state: must be a text or a list of texts"),
         (record("n2", "IDLE", gres=4), r"nodes\[1\] n2: gres: must be a text, got 4"),

@@ -145,7 +145,10 @@ def one(body: str, name: str = "t", default: str = "true") -> str:
     ("text", "words"),
     [
         # No name, or one of another type.
-        ("- {topology: 7, flat: true}", r"topologies\[0\]: topology: must be a text"),
+        (
+            "- {topology: 7, flat: true}",
+            r"topologies\[0\]: topology: must be a printable text",
+        ),
         ("- 3\n" + one("flat: true"), r"topologies\[0\]: must be a mapping, got 3"),
         (one("flat: true") + one("flat: true"), "topology t: topology: occurs twice"),
         (one("flat: true", default="7"), "cluster_default: must be true or false"),
@@ -166,14 +169,17 @@ def one(body: str, name: str = "t", default: str = "true") -> str:
         (one("tree: {switches: [3]}"), r"tree.switches\[0\]: must be a mapping, got 3"),
         (
             one("tree: {switches: [{switch: 1}]}"),
-            r"\[0\]: switch: must be a text, got 1",
+            r"\[0\]: switch: must be a printable text, got 1",
         ),
         (
             one("tree: {switches: [{switch: s, nodes: [n1]}]}"),
-            r"tree.switches\[0\]: nodes: must be a text, got \['n1'\]",
+            r"tree.switches\[0\]: nodes: must be a printable text, got \['n1'\]",
         ),
         (one("block: {blocks: b1}"), "t: block.blocks: must be a list of mappings"),
-        (one("block: {blocks: [{nodes: n1}]}"), r"blocks\[0\]: block: must be a text"),
+        (
+            one("block: {blocks: [{nodes: n1}]}"),
+            r"blocks\[0\]: block: must be a printable text",
+        ),
         (
             one("block: {block_sizes: {a: 1}, blocks: [{block: b, nodes: n1}]}"),
             "t: block.block_sizes: must be a list of whole numbers",

@@ -294,8 +294,12 @@ ROW = block("rack-1", "n1")
     ("switches", "blocks", "words"),
     [
         ([], [ROW], "switches: the shape before blocks"),
-        ({"s": 3}, [ROW], "switches.s: must map a name to a mapping"),
-        ({"s": {"switches": 3}}, [ROW], "switches.s.switches: must be a list of texts"),
+        ({"s": 3}, [ROW], "switches.s: must map a printable name to a mapping"),
+        (
+            {"s": {"switches": 3}},
+            [ROW],
+            "switches.s.switches: must be a list of printable texts",
+        ),
         (
             {"s": {"nodes": ["n1"]}},
             [ROW],
@@ -303,8 +307,16 @@ ROW = block("rack-1", "n1")
         ),
         ({}, [], "blocks: must be a list of mappings"),
         ({}, [3], r"blocks\[0\]: must be a mapping"),
-        ({}, [{"nodes": ["n1"]}], r"blocks\[0\].switch: must be a text, got None"),
-        ({}, [{"switch": "s", "nodes": "n1"}], r"\[0\].nodes: must be a list of texts"),
+        (
+            {},
+            [{"nodes": ["n1"]}],
+            r"blocks\[0\].switch: must be a printable text, got None",
+        ),
+        (
+            {},
+            [{"switch": "s", "nodes": "n1"}],
+            r"\[0\].nodes: must be a list of printable texts",
+        ),
         ({}, [{"switch": "s", "nodes": []}], "blocks: no block has a host"),
         ({}, [{**ROW, "labels": 3}], r"blocks\[0\].labels: must be a mapping"),
         ({}, [ROW, block("rack-2", "n[1-2]")], r"blocks\[1\].nodes: host n1 is in two"),
@@ -374,7 +386,7 @@ def test_graph(tmp_path: Path) -> None:
     ("rows", "words"),
     [
         ([3], r"instances\[0\]: must be a mapping"),
-        ([{"id": 3}], r"instances\[0\].id: must be a text, got 3"),
+        ([{"id": 3}], r"instances\[0\].id: must be a printable text, got 3"),
         (
             [{"id": "i", "network_layers": "x"}],
             "network_layers: must be a list of at most",
