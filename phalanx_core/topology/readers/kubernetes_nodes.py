@@ -109,6 +109,7 @@ def _gpus(
         what = f"host whose {GPUS} are MIG parts"
         inventory.leave_out(what, "a part of a GPU is not a leaf", document.object_name)
         return []
+    _compare_capacity(document, status, count, inventory)
     if replicas > 1:
         if count % replicas:
             rule = f"{count} does not divide into {replicas} replicas a GPU"
@@ -120,6 +121,20 @@ def _gpus(
         )
     kind = type_name(product.removesuffix("-SHARED"))
     return [Gpu(f"gpu-{index}", kind) for index in range(count)]
+
+
+def _compare_capacity(
+    document: Document, status: dict[str, Any], count: int, inventory: Inventory
+) -> None:
+    """Note GPUs that the host has and does not offer; its Node does not say which."""
+    capacity = status.get("capacity")
+    value = capacity.get(GPUS) if isinstance(capacity, dict) else None
+    if value is None:
+        return
+    whole = _quantity(document, f"status.capacity[{GPUS}]", value)
+    if whole != count:
+        what = "host that offers fewer GPUs than it has: those it offers are leaves"
+        inventory.remark(what, f"{document.object_name}: {count} of {whole}")
 
 
 def _mapping(document: Document, path: str, parent: dict[str, Any]) -> dict[str, Any]:

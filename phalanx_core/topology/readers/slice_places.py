@@ -18,11 +18,12 @@ class Places:
     """Finds hosts; a selector counts where it names one host and no more."""
 
     def __init__(self, inventory: Inventory) -> None:
-        self._names = {
-            labels[HOSTNAME]: name
-            for name, labels in inventory.node_labels.items()
-            if HOSTNAME in labels
-        }
+        self._names: dict[str, str | None] = {}
+        for name, labels in inventory.node_labels.items():
+            if HOSTNAME in labels:
+                other = self._names.get(labels[HOSTNAME], name)
+                # A host name of two Nodes names neither.
+                self._names[labels[HOSTNAME]] = name if other == name else None
 
     def is_per_device(self, document: Document) -> bool:
         """Whether each device says itself where it is.

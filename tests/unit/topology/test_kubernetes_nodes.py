@@ -358,3 +358,21 @@ def test_nvlink_keys_that_cross(tmp_path: Path) -> None:
                 Topology.read(path)
         else:
             assert Topology.read(path).domain_names("clique") == ("c.1", "c.2")
+
+
+def test_gpus_that_are_not_offered(tmp_path: Path) -> None:
+    """A host of 8 that offers 6 has 6 leaves, and the report says so."""
+    rows = [node("h1", 6), node("h2", 8), node("h3", 0)]
+    for row in rows:
+        row["status"]["capacity"] = {"nvidia.com/gpu": "8"}
+    made = Topology.read(write(tmp_path / "n.json", *rows))
+    assert made.leaf_count == 14
+    assert made.report is not None
+    assert made.report.notes == (
+        "2 x host that offers fewer GPUs than it has: those it offers are leaves "
+        "(h1: 6 of 8, h3: 0 of 8)",
+    )
+    rows[0]["status"]["capacity"] = {"nvidia.com/gpu": "x"}
+    rule = r"status\.capacity\[nvidia\.com/gpu\]: must be a whole number"
+    with pytest.raises(TopologyError, match=rule):
+        Topology.read(write(tmp_path / "n.json", *rows))

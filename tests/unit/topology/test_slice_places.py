@@ -52,6 +52,17 @@ def test_hostname_is_not_the_name(tmp_path: Path) -> None:
     assert made.domain_names("rack") == ("r",)
 
 
+def test_hostname_of_two_nodes(tmp_path: Path) -> None:
+    """A host name that two Nodes have selects no single host, whatever their order."""
+    rows = [node(name, None) for name in ("n1", "n2", "n3")]
+    for row in rows:
+        row["metadata"]["labels"][HOSTNAME] = "h"
+    value = selector("matchExpressions", HOSTNAME, "h")
+    for order in (rows, rows[::-1], rows[:2]):
+        made = read(tmp_path, *order, selected(value), slice_("x", [gpu(0)]))
+        assert made.names == ("x/gpu-0",)
+
+
 @pytest.mark.parametrize(
     "value",
     [
