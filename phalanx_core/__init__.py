@@ -24,6 +24,7 @@ from phalanx_core.errors import (
     UnknownJob,
 )
 from phalanx_core.placement import (
+    Advice,
     Block,
     Communication,
     DrainPlan,
@@ -46,6 +47,7 @@ from phalanx_core.placement import (
 from phalanx_core.topology import Topology
 
 __all__ = [
+    "Advice",
     "Block",
     "Communication",
     "ConcurrentUse",

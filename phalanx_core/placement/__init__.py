@@ -1,5 +1,6 @@
 """Place gangs on a topology and repair them: planner, gang, spares and answers."""
 
+from phalanx_core.placement.advice import Advice
 from phalanx_core.placement.communication import Communication, communication
 from phalanx_core.placement.gang import Gang
 from phalanx_core.placement.keys import Handle
@@ -12,6 +13,7 @@ from phalanx_core.placement.spares import Spares
 from phalanx_core.placement.sync_report import SyncReport
 
 __all__ = [
+    "Advice",
     "Block",
     "Communication",
     "DrainPlan",

@@ -10,6 +10,7 @@ import numpy as np
 from phalanx_core import native
 from phalanx_core.errors import InvalidRequest, OwnershipError
 from phalanx_core.native import LEAVES_MAX, MISFIT, ffi, lib
+from phalanx_core.placement.advice import Advising
 from phalanx_core.placement.batch import Batch
 from phalanx_core.placement.frame import Frame
 from phalanx_core.placement.gang import Gang
@@ -35,7 +36,7 @@ from phalanx_core.placement.sync import Syncs
 from phalanx_core.topology import Topology
 
 
-class Planner(Plans, HealthChanges, Batch, Queries, Syncs, Snapshots):
+class Planner(Plans, HealthChanges, Batch, Queries, Advising, Syncs, Snapshots):
     """Places gangs on a topology, and repairs them; one thread owns it.
 
     Parameters

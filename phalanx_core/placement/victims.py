@@ -1,0 +1,292 @@
+"""The cheapest jobs whose leaves make room: which domain, and who must leave it.
+
+Only jobs inside a domain matter to it. In one, jobs that share a vertex at which the
+gang's groups or limits cut stand or fall together: such a *cluster* is enumerated, jobs
+that are alike in it by their number alone. Clusters do not touch each other, so what they
+give adds up, and a knapsack over them is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from math import fsum, inf, prod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phalanx_core.placement.capacity import Capacity
+from phalanx_core.placement.cover import Option, cover, lower_bound, undominated
+from phalanx_core.placement.rooms import Counts
+
+# Distinguishable choices in one cluster that are all looked at.
+CHOICES_MAX = 4096
+
+
+class Answer(NamedTuple):
+    """Who leaves, what that costs, and whether nobody could do it for less."""
+
+    members: tuple[int, ...]
+    cost: float
+    proven: bool
+
+
+class Cluster(NamedTuple):
+    """Candidates that share vertices of the highest stage, and those vertices."""
+
+    members: list[int]
+    tops: list[int]
+
+
+class Room(NamedTuple):
+    """One domain that could hold the gang.
+
+    Attributes
+    ----------
+    need
+        Units that are missing.
+    options
+        Of each cluster.
+    proven
+        Whether every cluster's options are all there are.
+    bound
+        No choice costs less.
+    """
+
+    need: int
+    options: list[list[Option]]
+    proven: bool
+    bound: float
+
+
+class Victims:
+    """A gang that does not fit, and the jobs that may leave for it.
+
+    Parameters
+    ----------
+    capacity
+        Of the gang.
+    ranks
+        That it has.
+    usable
+        Whether each leaf is available now: bool, shape (leaves,).
+    holder
+        Candidate whose release makes each leaf available, -1 = none: int64.
+    costs
+        Of each candidate, above 0.
+    """
+
+    def __init__(
+        self,
+        capacity: Capacity,
+        ranks: int,
+        usable: NDArray[np.bool_],
+        holder: NDArray[np.int64],
+        costs: list[float],
+    ) -> None:
+        self.capacity, self.ranks, self.costs = capacity, ranks, costs
+        self.low = capacity.counts(usable)
+        self.base = capacity.ranks(self.low)
+        self.most = capacity.ranks(capacity.counts(usable | (holder >= 0)))
+        at = np.flatnonzero(holder >= 0)
+        if capacity.stages:
+            at = np.searchsorted(capacity.stages[0].starts, at, side="right") - 1
+        pairs, counts = np.unique(
+            np.stack([at, holder[holder >= 0]]), axis=1, return_counts=True
+        )
+        self.vertex, self.who = pairs
+        self.count: Counts = counts.astype(np.int64)
+        self.top = self._top(self.vertex)
+        # Where nothing can be gained, nobody need leave.
+        gains = self.most[self.top] > self.base[self.top]
+        rows = np.flatnonzero(gains)
+        self.vertex, self.who, self.count, self.top = (
+            column[rows] for column in (self.vertex, self.who, self.count, self.top)
+        )
+
+    def _top(self, vertex: Counts) -> Counts:
+        """Vertex of the highest stage above each of the lowest."""
+        for stage in self.capacity.stages[1:]:
+            vertex = np.searchsorted(stage.starts, vertex, side="right") - 1
+        return vertex
+
+    def fits(self, members: tuple[int, ...]) -> bool:
+        """Whether the gang has room once these have left."""
+        low = self.low.copy()
+        rows = np.isin(self.who, members)
+        np.add.at(low, self.vertex[rows], self.count[rows])
+        ranks = self.capacity.ranks(low)
+        sums = np.add.reduceat(ranks, self.capacity.tops[:-1])
+        return bool((sums[self.capacity.open] >= self.ranks).any())
+
+    def cheapest(self) -> Answer | None:
+        """The cheapest answer, of several the one in the first domain; None = no room."""
+        if self.fits(()):
+            return Answer((), 0.0, True)
+        rooms = sorted(self._rooms(), key=lambda room: room.bound)
+        best: Answer | None = None
+        floor = inf
+        for room in rooms:
+            if best is not None and room.bound >= best.cost:
+                break
+            found = cover(room.options, room.need)
+            if found is None:
+                floor = min(floor, room.bound)
+                continue
+            cost = fsum(self.costs[one] for one in found[0])
+            if not (room.proven and found[1]):
+                floor = min(floor, room.bound)
+            if best is None or cost < best.cost:
+                best = Answer(found[0], cost, True)
+        if best is None:
+            return None
+        return best._replace(proven=floor >= best.cost)
+
+    def _rooms(self) -> Iterator[Room]:
+        tops = self.capacity.tops
+        base = np.add.reduceat(self.base, tops[:-1])
+        most = np.add.reduceat(self.most, tops[:-1])
+        unit = self.capacity.unit
+        for at in np.flatnonzero(self.capacity.open & (most >= self.ranks)).tolist():
+            low, high = np.searchsorted(self.top, tops[at : at + 2]).tolist()
+            need = -(-(self.ranks - int(base[at])) // unit)
+            options: list[list[Option]] = []
+            proven, loose = True, list[list[Option]]()
+            if not self.capacity.stages:
+                options = loose = self._alone(low, high, need)
+                low = high
+            for cluster, rows in self._clusters(low, high):
+                found, all_of_them = self._options(cluster, rows, need)
+                options.append(found)
+                proven &= all_of_them
+                loose += [found] if all_of_them else self._loose(rows, need)
+            yield Room(need, options, proven, lower_bound(loose, need))
+
+    def _alone(self, low: int, high: int, need: int) -> list[list[Option]]:
+        """Every leaf is a rank, so a candidate gives its leaves, whoever else leaves."""
+        gives = np.bincount(self.who[low:high], minlength=len(self.costs)).tolist()
+        return [
+            [Option(min(count, need), self.costs[one], (one,))]
+            for one, count in enumerate(gives)
+            if count
+        ]
+
+    def _clusters(self, low: int, high: int) -> Iterator[tuple[Cluster, list[int]]]:
+        """Clusters among the rows of one domain, each with its rows."""
+        joined: dict[int, int] = {}
+
+        def root(one: int) -> int:
+            while joined.setdefault(one, one) != one:
+                joined[one] = joined[joined[one]]
+                one = joined[one]
+            return one
+
+        who, top = self.who[low:high].tolist(), self.top[low:high].tolist()
+        for one, vertex in zip(who, top, strict=True):
+            a, b = root(one), root(-1 - vertex)
+            # The smaller candidate leads, so that the order is that of the jobs.
+            lead = max(a, b) if min(a, b) < 0 else min(a, b)
+            joined[a if lead == b else b] = lead
+        found: dict[int, tuple[Cluster, list[int]]] = {}
+        for row, one in enumerate(who, low):
+            cluster, rows = found.setdefault(root(one), (Cluster([], []), []))
+            rows.append(row)
+        for _, (cluster, rows) in sorted(found.items()):
+            cluster.members.extend(sorted(set(self.who[rows].tolist())))
+            cluster.tops.extend(sorted(set(self.top[rows].tolist())))
+            yield cluster, rows
+
+    def _loose(self, rows: list[int], need: int) -> list[list[Option]]:
+        """Each candidate with all that its vertices could gain: more than it gives."""
+        unit = self.capacity.unit
+        gain: dict[int, dict[int, int]] = {}
+        for row in rows:
+            top = int(self.top[row])
+            gained = int(self.most[top] - self.base[top]) // unit
+            gain.setdefault(int(self.who[row]), {})[top] = gained
+        return [
+            [Option(min(need, sum(gained.values())), self.costs[one], (one,))]
+            for one, gained in gain.items()
+        ]
+
+    def _options(
+        self, cluster: Cluster, rows: list[int], need: int
+    ) -> tuple[list[Option], bool]:
+        """What a cluster may give, and whether that is all it may."""
+        part = self.capacity.part(cluster.tops)
+        column = {vertex: at for at, vertex in enumerate(part.lowest.tolist())}
+        gives = np.zeros((len(cluster.members), len(column)), np.int64)
+        row_of = {one: at for at, one in enumerate(cluster.members)}
+        for row in rows:
+            gives[row_of[int(self.who[row])], column[int(self.vertex[row])]] = (
+                self.count[row]
+            )
+        alike = self._alike(cluster.members, gives)
+        full = prod(len(one) + 1 for one in alike) <= CHOICES_MAX
+        chosen = _all(alike) if full else self._some(cluster.members, gives, alike)
+        taken = np.zeros((len(chosen), len(cluster.members)), np.int64)
+        for number, members in enumerate(chosen):
+            taken[number, [row_of[one] for one in members]] = 1
+        start = self.low[part.lowest]
+        ranks = part.ranks(start + taken @ gives) - part.ranks(start[None, :])[0]
+        options = [
+            Option(int(gain) // self.capacity.unit, self._cost(members), members)
+            for gain, members in zip(ranks.tolist(), chosen, strict=True)
+            if gain >= self.capacity.unit
+        ]
+        return undominated(options, need), full
+
+    def _cost(self, members: tuple[int, ...]) -> float:
+        return fsum(self.costs[one] for one in members)
+
+    def _alike(self, members: list[int], gives: Counts) -> list[list[int]]:
+        """Candidates that give the same, the cheapest first."""
+        kinds: dict[bytes, list[int]] = {}
+        for one, row in zip(members, gives, strict=True):
+            kinds.setdefault(row.tobytes(), []).append(one)
+        return [
+            sorted(kind, key=lambda o: (self.costs[o], o)) for kind in kinds.values()
+        ]
+
+    def _some(
+        self, members: list[int], gives: Counts, alike: list[list[int]]
+    ) -> list[tuple[int, ...]]:
+        """Growing sets of a cluster that is too large to look at all of them.
+
+        By cost, by rate, vertex after vertex, and each kind of candidate on its own.
+        """
+        size = gives.sum(axis=1).tolist()
+        rate = {one: self.costs[one] / n for one, n in zip(members, size, strict=True)}
+        by_vertex: list[tuple[float, list[int]]] = []
+        for column in gives.T:
+            held = [one for one, n in zip(members, column, strict=True) if n]
+            if held:
+                cost = self._cost(tuple(held))
+                by_vertex.append((cost / int(column.sum()), held))
+        by_vertex.sort()
+        orders = [
+            sorted(members, key=lambda one: (self.costs[one], one)),
+            sorted(members, key=lambda one: (rate[one], one)),
+            list(dict.fromkeys(one for _, held in by_vertex for one in held)),
+            *alike,
+            *(held for _, held in by_vertex),
+        ]
+        chosen = {
+            tuple(sorted(order[:count])): None
+            for order in orders
+            for count in range(1, len(order) + 1)
+        }
+        return list(chosen)
+
+
+def _all(alike: list[list[int]]) -> list[tuple[int, ...]]:
+    """Every choice of candidates, those that are alike by their number."""
+    numbers = product(*(range(len(kind) + 1) for kind in alike))
+    return [
+        tuple(
+            sorted(one for kind, n in zip(alike, row, strict=True) for one in kind[:n])
+        )
+        for row in numbers
+        if any(row)
+    ]
