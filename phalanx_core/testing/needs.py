@@ -145,6 +145,11 @@ class Needs:
         return bool(self.limits) or any(part.limits for part in self.parts)
 
     @property
+    def chained(self) -> bool:
+        """Whether there are slices or parts: more than groups and a whole."""
+        return bool(self.parts) or bool(self.slices)
+
+    @property
     def bounded(self) -> bool:
         """Whether the parts' sizes do not divide each other: a search may give up."""
         sizes = {size for part in self.parts for size, _ in part.full_chain}

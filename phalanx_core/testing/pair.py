@@ -123,7 +123,7 @@ class Pair:
     ) -> str:
         """Place a gang; "placed" or the name of the Misfit's code.
 
-        "UNPROVEN" where a gang of parts fits but its bounded search gave up and said so.
+        "UNPROVEN" where a gang of parts fits but a bounded search gave up and said so.
         """
         twin = self.twin
         best = twin.best_level(gang, limits)
@@ -180,7 +180,9 @@ class Pair:
         partial: bool = False,
         later: bool = False,
     ) -> str:
-        """Repair a job: "whole", "repaired", "partial" or "REPLACEMENT".
+        """Repair a job: "whole", "repaired", "partial", "REPLACEMENT" or "UNPROVEN".
+
+        The last where a repair exists, and the refusal says that it is not proven.
 
         Parameters
         ----------
@@ -226,7 +228,11 @@ class Pair:
         if not exists and unlimited:
             most = twin.max_repairable(*asked)
         if not result:
-            if exists or not result.proven:
+            # Under slices or in parts a search may give up, if it says so.
+            given_up = not result.proven and wound.needs.chained
+            if exists and given_up:
+                return "UNPROVEN"
+            if exists or not (result.proven or given_up):
                 raise Difference(f"{about}; a repair exists: {exists}")
             if case.partial and unlimited and most:
                 raise Difference(f"{about}; {most} groups can be repaired")

@@ -73,19 +73,22 @@ def broken_repair(
 
 
 def broken_homes(wound: Wound, leaves: Sequence[int]) -> list[str]:
-    """Parts and gangs that leave the domain where a rank of theirs survived."""
+    """Slices, parts and gangs that leave the domain where a rank of theirs lives."""
     tree, needs = wound.tree, wound.needs
-    top = tree.depth if needs.within is None else needs.within
-    tops = [(range(needs.ranks), top)]
-    for first, part in needs.members() if needs.parts else ():
-        if part.within is not None:
-            tops.append((range(first, first + part.ranks), part.within))
+    runs: dict[tuple[range, int], None] = {}
+    if len(wound.dead) < needs.ranks:
+        top = tree.depth if needs.within is None else needs.within
+        runs[range(needs.ranks), top] = None
+    for unit in wound.units():
+        held = [(run, level) for run, level, held in wound.enclosing(unit) if held]
+        runs |= dict.fromkeys(held)
     broken = []
-    for ranks, level in tops:
-        alive = [wound.leaves[rank] for rank in ranks if rank not in wound.dead]
-        now = tree.above(level, leaves[ranks.start])
-        if alive and tree.above(level, alive[0]) is not now:
-            broken.append(f"ranks from {ranks.start} leave their level {level} domain")
+    for run, level in runs:
+        old, new = wound.leaves[run.start], leaves[run.start]
+        if tree.above(level, old) is not tree.above(level, new):
+            broken.append(
+                f"ranks {run.start}+{len(run)} leave their level {level} domain"
+            )
     return broken
 
 

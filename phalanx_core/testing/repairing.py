@@ -187,17 +187,20 @@ class Wound:
 
         Returns
         -------
-        Ranks, level, and whether any living rank holds the run where it is. That is so
-        for a whole part; a slice is held only by ranks that stay.
+        Ranks, level, and whether the run must stay where it is. A slice must while a
+        rank of it lives beside the unit; a part in its ``within``, as the whole gang,
+        while any rank of it lives.
         """
         first, part = list(self.needs.members())[unit.part]
-        entries = [(size, level, False) for size, level in part.slices[1:]]
+        entries = [(*entry, unit.ranks) for entry in part.slices[1:]]
         if self.needs.parts and part.within is not None:
-            entries.append((part.ranks, part.within, True))
+            entries.append((part.ranks, part.within, ()))
         found = []
-        for size, level, held in entries:
+        for size, level, beside in entries:
             start = first + (unit.ranks[0] - first) // size * size
-            found.append((range(start, start + size), level, held))
+            run = range(start, start + size)
+            held = any(rank not in self.dead and rank not in beside for rank in run)
+            found.append((run, level, held))
         return found
 
     def exists(self, fates: Sequence[Fate]) -> bool:
@@ -250,8 +253,7 @@ class Wound:
         part = self._part(unit)
         chain = tuple(entry for entry in part.chain if entry[0] <= part.unit[0])
         for run, level, held in self.enclosing(unit):
-            lives = held and any(rank not in self.dead for rank in run)
-            if lives or any(rank not in leaving for rank in run):
+            if held or any(rank not in leaving for rank in run):
                 return chain, self.tree.above(level, self.leaves[run.start])
             chain += ((len(run), level),)
         return chain, None

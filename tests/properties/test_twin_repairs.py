@@ -237,15 +237,26 @@ def test_a_slice_moves_whole_or_not_at_all() -> None:
     assert not held.repair_exists("a")  # a survivor holds the gang in its rack
 
 
-def test_a_larger_slice_is_held_by_what_stays() -> None:
-    """Slices of 4 a rack keep a moved slice of 2 in their rack while a rank stays."""
+def test_a_larger_slice_is_held_by_whatever_lives_beside_the_unit() -> None:
+    """Slices of 4 a rack keep a moved slice of 2 in their rack while a rank lives."""
     gang = gang_of(ranks=4, slices=((2, "host"), (4, "rack")))
     twin = _twin(["host", "rack", "pod"], [[[2, 2], [2, 2]]], gang, [0, 1, 2, 3])
-    twin.fail([0])
-    assert not twin.repair_exists("a")
-    twin.fail([2])
-    assert twin.fewest_units_moved("a") == 2  # both slices break: both may go
+    for leaf in range(3):
+        twin.fail([leaf])
+        assert not twin.repair_exists("a")
+        assert _all_repairs(twin.wound("a")) == []
+    twin.fail([3])
+    assert twin.fewest_units_moved("a") == 2
     assert _all_repairs(twin.wound("a")) == [(4, 5, 6, 7), (6, 7, 4, 5)]
+
+
+def test_a_larger_slice_of_no_more_ranks_holds_nothing() -> None:
+    """Nobody lives beside a slice of 2 in a slice of 2: it may leave the rack."""
+    gang = gang_of(ranks=2, slices=((2, "host"), (2, "rack")))
+    twin = _twin(["host", "rack", "pod"], [[[2], [2]]], gang, [0, 1])
+    twin.fail([0])
+    assert _all_repairs(twin.wound("a")) == [(2, 3)]
+    assert twin.fewest_units_moved("a") == 1
 
 
 def test_a_group_moves_inside_its_unit_only_if_it_must() -> None:
@@ -297,3 +308,17 @@ def test_a_dead_part_may_leave_its_domain_and_not_the_whole_s() -> None:
     assert not twin.repair_exists("a")  # the other pod is closed while part 1 lives
     twin.fail([2, 3])
     assert _all_repairs(twin.wound("a"))[0] == (6, 7, 8, 9)
+
+
+def test_a_slice_as_large_as_its_part_is_no_part() -> None:
+    """A part's ``within`` holds it while a rank lives; a slice of its size does not."""
+    shape = [[[2], [2], [2]]]
+    for top, exists in (
+        ({"slices": ((2, "host"), (2, "rack"))}, True),
+        ({"slices": ((2, "host"),), "within": "rack"}, False),
+    ):
+        gang = gang_of(parts=[{"ranks": 2, **top}, {"ranks": 1}])
+        twin = _twin(["host", "rack", "pod"], shape, gang, [0, 1, 2])
+        twin.fail([0])
+        assert twin.repair_exists("a") == exists
+        assert bool(_all_repairs(twin.wound("a"))) == exists
