@@ -24,9 +24,7 @@ Paths: TypeAlias = Annotated[
 ]
 GpusPerHost: TypeAlias = Annotated[
     int | None,
-    typer.Option(
-        metavar="N", help="GPUs of Slurm hosts of which no slurm.conf speaks."
-    ),
+    typer.Option(metavar="N", help="GPUs of hosts of which no file tells them."),
 ]
 Labels: TypeAlias = Annotated[
     list[str],

@@ -159,11 +159,11 @@ class Topology(Forest):
         Parameters
         ----------
         paths
-            Files or directories; "-" is standard input. Kubernetes hosts, DRA
-            ResourceSlices (YAML or JSON), Slurm ``topology.conf`` and ``slurm.conf``
-            are told apart by content and joined by host name.
+            Files or directories; "-" is standard input. Objects of Kubernetes, DRA,
+            Kueue, KAI and Volcano, files of Slurm, topograph and HiveD, and tables
+            with a row a GPU are told apart by content and joined by host name.
         gpus_per_host
-            GPUs of each Slurm host of which no ``slurm.conf`` line speaks.
+            GPUs of each host that a topology names and no source of GPUs speaks of.
         label_keys
             Host label keys that name the domains, broadest first; by default the keys
             of the one Topology object (Kueue, KAI), else the known keys present.
