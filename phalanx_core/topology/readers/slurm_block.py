@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from phalanx_core.errors import TopologyError
 from phalanx_core.topology.readers.hostlists import expand
@@ -19,20 +19,17 @@ def compile_blocks(lines: Sequence[Line], inventory: Inventory) -> list[str]:
     ------
     TopologyError
         On a recurring block or host, a size that is not the first times a power of two,
-        or a block smaller than the first size.
+        or a block smaller than the first size in a file without placeholders.
     """
     rows = [line for line in lines if line.head == "blockname"]
     blocks = _blocks(rows, lines[0].where)
     sizes = _sizes(lines)
-    if sizes:
-        for name, (where, hosts) in blocks.items():
-            if hosts and len(hosts) < sizes[0]:
-                rule = f"{len(hosts)} hosts, but the first block size is {sizes[0]}"
-                raise TopologyError(f"{where}: block {name} has {rule}")
     for name, (_, hosts) in blocks.items():
         if not hosts:
             why = "it has no hosts: it keeps its position among the blocks"
             inventory.leave_out("block", why, name)
+    if sizes:
+        _check_size(blocks, sizes[0], inventory)
     shown = shown_names(rows, inventory)
     columns = _columns([shown[name] for name in blocks], sizes, inventory)
     inventory.set_levels(list(columns)[::-1], rows[0].file)
@@ -90,6 +87,20 @@ def _blocks(rows: Sequence[Line], where: str) -> dict[str, tuple[str, list[str]]
     if not owner:
         raise TopologyError(f"{where}: at least one block with hosts is needed")
     return made
+
+
+def _check_size(
+    blocks: Mapping[str, tuple[str, list[str]]], size: int, inventory: Inventory
+) -> None:
+    """Refuse a block below the first size, but where placeholders show gaps allowed."""
+    gaps = any(not hosts for _, hosts in blocks.values())
+    for name, (where, hosts) in blocks.items():
+        if len(hosts) >= size or not hosts:
+            continue
+        if not gaps:
+            rule = f"{len(hosts)} hosts, but the first block size is {size}"
+            raise TopologyError(f"{where}: block {name} has {rule}")
+        inventory.remark(f"block with fewer than {size} hosts, the first size", name)
 
 
 def _sizes(lines: Sequence[Line]) -> list[int]:

@@ -63,6 +63,16 @@ def test_names_of_blocks(tmp_path: Path) -> None:
     ]
 
 
+def test_blocks_with_gaps(tmp_path: Path) -> None:
+    """A rack that lacks hosts stands beside placeholders below the first size."""
+    made = read(tmp_path, BLOCKS.replace("n[5-6]", "n5"))
+    assert made.leaf_count == 5
+    assert made.report is not None
+    assert made.report.notes == (
+        "1 x block with fewer than 2 hosts, the first size (block004)",
+    )
+
+
 @pytest.mark.parametrize(
     ("comment", "name"),
     [
