@@ -99,6 +99,17 @@ def test_hosts_of_one_source_only(tmp_path: Path) -> None:
     assert made.domain_of("switch-0").tolist() == [0, -1, -1]
 
 
+def test_racks_of_one_name(tmp_path: Path) -> None:
+    """Racks of two blocks that share a name are two racks, also for this check."""
+    rows = [tray(f"h{i}", block=f"b{i > 2}", rack="r1") for i in range(1, 5)]
+    conf = "SwitchName=s Nodes=h[1-2]\nSwitchName=t Nodes=h[3-4]\n"
+    assert beside(tmp_path, conf, *rows).domain_count("switch-0") == 2
+    # One rack of four hosts would hold both; one of h2 and h3 too crosses both.
+    rows[0] = tray("h1", block="bFalse", rack="r0")
+    rows[3] = tray("h4", block="bTrue", rack="r0")
+    assert beside(tmp_path, conf, *rows).domain_count("switch-0") == 2
+
+
 def test_counts_and_products_that_differ(tmp_path: Path) -> None:
     """A Node of 8 GPUs whose slices show 6 is a note; so is another product."""
     rows = [slice_(f"h{at}", [gpu(i) for i in range(6)]) for at in range(5)]

@@ -1,0 +1,241 @@
+"""Breaks the readers of cluster files one line at a time; a test must fail for each.
+
+``python tests/mutants/readers.py [NAME...]``
+
+Each fault is made in a copy of the package, so the checkout stays as it is. A fault is
+killed when its test fails with it; the same test passes on the unchanged copy.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+UNIT = "tests/unit/topology"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One text of one reader replaced, and the test that must see it."""
+
+    name: str
+    file: str
+    sound: str
+    faulty: str
+    test: str
+
+
+FAULTS = (
+    Fault(
+        "alias of the next level",
+        "level_lists.py",
+        "zip(self.keys, self.aliases, strict=True))\n        used",
+        "zip(self.keys, self.aliases[1:] + self.aliases[:1], strict=True))\n        used",
+        "test_kai_topology.py::test_alias_names_its_level",
+    ),
+    Fault(
+        "first of several Topology objects",
+        "level_lists.py",
+        "if len(found) > 1:",
+        "if len(found) > 9:",
+        "test_kueue_topology.py::test_several_need_a_choice",
+    ),
+    Fault(
+        "levels narrowest first",
+        "topology_objects.py",
+        "document.where, tuple(keys),",
+        "document.where, tuple(keys[::-1]),",
+        "test_kueue_topology.py::test_levels_of_every_version",
+    ),
+    Fault(
+        "host name anywhere",
+        "topology_objects.py",
+        "at + 1 < len(keys)",
+        "at + 1 < 0",
+        "test_kueue_topology.py::test_bad_levels",
+    ),
+    Fault(
+        "any generation",
+        "slice_pools.py",
+        'if _field(document, "generation", int) == newest:',
+        "if newest >= 0:",
+        "test_slice_pools.py::test_a_pool_in_change",
+    ),
+    Fault(
+        "incomplete pool used",
+        "slice_pools.py",
+        "if wanted == len(current):",
+        "if wanted >= len(current):",
+        "test_slice_pools.py::test_a_pool_in_change",
+    ),
+    Fault(
+        "old shape unread",
+        "slice_devices.py",
+        'device.get("basic", device)',
+        'device.get("basics", device)',
+        "test_resource_slices.py::test_basic_shape",
+    ),
+    Fault(
+        "bus id as text",
+        "slice_devices.py",
+        'return int(domain or "0", 16), int(bus, 16), int(slot, 16), int(function)',
+        "return tuple(map(ord, text))",
+        "test_resource_slices.py::test_order_by_bus",
+    ),
+    Fault(
+        "unknown effect is strong",
+        "slice_devices.py",
+        'strong = effect in ("NoSchedule", "NoExecute")',
+        'strong = effect != "None"',
+        "test_resource_slices.py::test_taints_are_noted",
+    ),
+    Fault(
+        "shared counters ignored",
+        "resource_slices.py",
+        "if any(device.consumes for device in devices):",
+        "if not devices:",
+        "test_slice_counters.py::test_devices_that_exclude_each_other",
+    ),
+    Fault(
+        "smallest device kept",
+        "slice_counters.py",
+        "(-share(row), natural(row.name))",
+        "(share(row), natural(row.name))",
+        "test_slice_counters.py::test_devices_that_exclude_each_other",
+    ),
+    Fault(
+        "one GPU twice",
+        "resource_slices.py",
+        "if device.uuid is None:",
+        "if device.uuid != 0:",
+        "test_slice_counters.py::test_one_uuid_is_one_gpu",
+    ),
+    Fault(
+        "parts are leaves",
+        "slice_devices.py",
+        'if kind != "gpu":',
+        'if kind not in ("gpu", "mig"):',
+        "test_slice_counters.py::test_whole_and_parts",
+    ),
+    Fault(
+        "device's own place unread",
+        "resource_slices.py",
+        "host = places.host_of(document, path, inner)",
+        'host = device.get("nodeName")',
+        "test_slice_places.py::test_each_device_says_where",
+    ),
+    Fault(
+        "GPU taint cordons",
+        "node_health.py",
+        "if key == GPU_TAINT or key in tolerate:",
+        "if key in tolerate:",
+        "test_node_health.py::test_what_a_taint_means",
+    ),
+    Fault(
+        "eviction is a cordon",
+        "node_health.py",
+        "host.down = True",
+        "host.cordoned = True",
+        "test_node_health.py::test_what_a_taint_means",
+    ),
+    Fault(
+        "health of the second copy lost",
+        "kubernetes_nodes.py",
+        "    mark(document, host, inventory.options.tolerate)\n    if",
+        "    if",
+        "test_node_health.py::test_two_copies_of_a_node",
+    ),
+    Fault(
+        "copies may differ",
+        "label_levels.py",
+        "    agreement.check_twins(inventory, [key for key, _ in rows])\n",
+        "",
+        "test_kubernetes_nodes.py::test_two_states_of_one_node",
+    ),
+    Fault(
+        "nested is crossing",
+        "agreement.py",
+        "        and pairs[first[host], second[host]] < theirs[second[host]]\n",
+        "",
+        "test_agreement.py::test_crossing_by_sets",
+    ),
+    Fault(
+        "racks of one name are one",
+        "agreement.py",
+        "host: path[: level + 1]",
+        "host: path[level : level + 1]",
+        "test_agreement.py::test_racks_of_one_name",
+    ),
+    Fault(
+        "clique right at the hosts",
+        "label_guests.py",
+        "        if all(len(labels) == 1 for labels in above.values()):\n",
+        "        if True:\n",
+        "test_agreement.py::test_nvlink_domain_over_switches",
+    ),
+    Fault(
+        "zero cluster is a domain",
+        "label_families.py",
+        "_ZERO_CLUSTER.fullmatch(value)",
+        "not value",
+        "test_kubernetes_nodes.py::test_cliques",
+    ),
+)
+
+
+def passes(copy: Path, test: str) -> bool:
+    """Whether a test passes with the package of the copy."""
+    command = [sys.executable, "-m", "pytest", "-q", "-x", f"{UNIT}/{test}"]
+    environment = {**os.environ, "PYTHONPATH": str(copy)}
+    command += ["-p", "no:cacheprovider", "-p", "no:randomly"]
+    done = subprocess.run(
+        command, cwd=copy, env=environment, capture_output=True, check=False
+    )
+    if done.returncode not in (0, 1):
+        raise RuntimeError(f"{test}: {done.stdout.decode()}{done.stderr.decode()}")
+    return done.returncode == 0
+
+
+def survives(copy: Path, fault: Fault) -> bool:
+    """Whether a fault's test passes with it."""
+    path = copy / "phalanx_core/topology/readers" / fault.file
+    text = path.read_text("utf-8")
+    if text.count(fault.sound) != 1:
+        raise RuntimeError(f"{fault.name}: {fault.file} has not this text once")
+    path.write_text(text.replace(fault.sound, fault.faulty), "utf-8")
+    try:
+        return passes(copy, fault.test)
+    finally:
+        path.write_text(text, "utf-8")
+
+
+def main(names: list[str]) -> int:
+    """Try the faults; 1 if one survives."""
+    wanted = [fault for fault in FAULTS if not names or fault.name in names]
+    left = []
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder)
+        for part in ("phalanx_core", "tests"):
+            shutil.copytree(
+                ROOT / part, copy / part, ignore=shutil.ignore_patterns("__pycache__")
+            )
+        shutil.copy(ROOT / "pyproject.toml", copy)
+        for test in dict.fromkeys(fault.test for fault in wanted):
+            if not passes(copy, test):
+                raise RuntimeError(f"{test} fails without a fault")
+        for fault in wanted:
+            alive = survives(copy, fault)
+            left += [fault.name] if alive else []
+            print(f"{'SURVIVES' if alive else 'killed':<9} {fault.name}")
+    print(f"{len(wanted) - len(left)} of {len(wanted)} faults killed")
+    return 1 if left else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
