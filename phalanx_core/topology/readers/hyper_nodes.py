@@ -141,7 +141,7 @@ def _name_levels(
         paths[row.name] = path
     tiers = sorted({tier for name in hosts.values() for tier in paths[name]})
     names = _tier_names(made, tiers, inventory)
-    inventory.set_levels([names[tier] for tier in reversed(tiers)], "HyperNodes")
+    inventory.set_levels([names[tier] for tier in reversed(tiers)], "Volcano")
     for host, name in hosts.items():
         domains = inventory.host(host).domains
         for tier, domain in paths[name].items():

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from phalanx_core.errors import TopologyError
 from phalanx_core.topology import Topology
@@ -329,3 +331,28 @@ def test_labels_of_nodes_give_way(tmp_path: Path) -> None:
     made = read(tmp_path, *PLAIN, *nodes)
     assert made.levels == ("gpu", "host", "tier-1", "tier-2", "cluster")
     assert any("cloud.provider.com/topology-rack" in line for line in left_out(made))
+
+
+def test_cliques_stay_the_nvlink_level(tmp_path: Path) -> None:
+    """A network says nothing of NVLink: cliques of Nodes are a level of their own."""
+    nodes = []
+    for index, clique in ((1, "a"), (2, "a"), (3, "b"), (10, "b")):
+        made = node(f"n{index}", 1, product="NVIDIA-GB200")
+        made["metadata"]["labels"]["nvidia.com/gpu.clique"] = f"{clique}.1"
+        nodes.append(made)
+    made = read(tmp_path, *PLAIN, *nodes)
+    assert made.levels == ("gpu", "host", "clique", "tier-1", "tier-2", "cluster")
+    assert made.nvlink_level == 2
+
+
+OBJECTS = [*PLAIN, *NODES, hyper("s2", 1, pattern("^n11$")), hyper("none", 5)]
+
+
+@given(st.permutations(OBJECTS))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_order_does_not_matter(tmp_path: Path, objects: list[dict[str, Any]]) -> None:
+    """Objects in any order give the same cluster and the same report."""
+    made, expected = read(tmp_path, *objects), read(tmp_path, *OBJECTS)
+    assert made == expected
+    assert made.names == expected.names
+    assert made.report == expected.report

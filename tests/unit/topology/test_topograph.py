@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from phalanx_core.errors import TopologyError
 from phalanx_core.topology import Topology
@@ -390,6 +392,7 @@ def test_graph(tmp_path: Path) -> None:
     assert made.domain_of("tier-0").tolist() == [0, 0, 1, -1]
     assert made.domain_of("accelerator").tolist() == [0, 0, -1, -1]
     assert made.types == ("NVIDIA-H100", "NVIDIA-H100", "gpu", "gpu")
+    assert made.nvlink_level == 2
 
 
 @pytest.mark.parametrize(
@@ -420,3 +423,21 @@ def test_broken_graphs(tmp_path: Path, rows: list[Any], words: str) -> None:
     with pytest.raises(TopologyError, match=words) as caught:
         graph(tmp_path, *rows)
     assert "graph.json: document 1: instances[" in str(caught.value)
+
+
+INSTANCES = [
+    instance(
+        f"i{i}", f"leaf-{i // 2}", f"spine-{i // 4}", labels={"nvlink": f"d{i // 3}"}
+    )
+    for i in range(8)
+]
+
+
+@given(st.permutations(INSTANCES))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_order_does_not_matter(tmp_path: Path, rows: list[dict[str, Any]]) -> None:
+    """Instances in any order give the same cluster and the same report."""
+    made, expected = graph(tmp_path, *rows), graph(tmp_path, *INSTANCES)
+    assert made == expected
+    assert made.names == expected.names
+    assert made.report == expected.report
