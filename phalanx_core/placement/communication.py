@@ -148,8 +148,7 @@ def communication(
             "costs: ranks that share no domain talk, so one more entry is needed, "
             f"{levels + 1} in all"
         )
-    talking = used[used > 0]
-    bottleneck = int(talking[-1]) if talking.size else 0
+    bottleneck = int(used[-1]) if used.size else 0
     return Communication(
         bottleneck=bottleneck,
         bottleneck_name=topology.levels[bottleneck] if bottleneck < levels else None,

@@ -24,7 +24,8 @@ PADDED = st.from_regex(r"n[0-9]{1,4}", fullmatch=True)
         # A number that is padded and one that is not are two hosts.
         (["n1", "n01", "n2", "n02"], "n[1-2],n[01-02]"),
         (["n99", "n100", "n098", "n099"], "n99,n[098-100]"),
-        (["n0", "n1"], "n[0-1]"),
+        # A zero alone is not padded.
+        (["n0", "n1", "n10"], "n[0-1,10]"),
         # Only the number at the end is folded.
         (["r1-n1", "r1-n2", "r2-n1"], "r1-n[1-2],r2-n1"),
         (["n1-ib", "n2-ib"], "n1-ib,n2-ib"),

@@ -84,8 +84,8 @@ def test_no_longer_than_one_slice(domains: list[Domain]) -> None:
     assert len(json.dumps(slices_of(domains))) <= len(json.dumps(single))
 
 
-def test_two_pools_are_two_slices() -> None:
-    """What the names of one pool have in common is written once for it."""
+def test_two_pools_are_two_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the names of one pool have in common is written once, if two slices may be."""
     pools = {"pool-east-a": range(101, 131), "pool-west-bb": range(201, 241)}
     domains = [
         Domain((f"{pool}-node-{number}",), 1)
@@ -99,6 +99,8 @@ def test_two_pools_are_two_slices() -> None:
     assert one["roots"][:3] == ["01", "02", "03"]
     assert other["prefix"] == "pool-west-bb-node-2"
     assert [row["podCounts"] for row in rows] == [{"universal": 1}] * 2
+    monkeypatch.setattr(slices, "SLICES_MAX", 1)
+    assert [row["domainCount"] for row in slices_of(domains)] == [70]
 
 
 @pytest.mark.parametrize(

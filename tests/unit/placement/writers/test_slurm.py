@@ -87,8 +87,9 @@ def test_unequal_hosts_and_doubtful_orders_need_the_file() -> None:
     """Slurm's versions sort n9 and n10 in two ways; 2 + 1 tasks are not so many each."""
     uneven = gang_on(cluster(["a1", "a2"], 2), [0, 1, 2])
     assert write(uneven, "slurm") == "--nodes=2 --ntasks=3 --distribution=arbitrary\n"
-    doubtful = gang_on(cluster(["n9", "n10"], 2), [0, 1, 2, 3])
-    assert "--distribution=arbitrary" in write(doubtful, "slurm")
+    for leaves in ([0, 1, 2, 3], [2, 3, 0, 1]):
+        doubtful = gang_on(cluster(["n9", "n10"], 2), leaves)
+        assert "--distribution=arbitrary" in write(doubtful, "slurm")
     single = gang_on(cluster(["n9", "n10"], 2), [2])
     assert write(single, "slurm") == (
         "--nodes=1 --ntasks=1 --nodelist=n10 --ntasks-per-node=1 --distribution=block\n"

@@ -125,6 +125,7 @@ def test_gpu_numbers_of_leaf_names(names: tuple[str, str]) -> None:
         ),
         # The render minor of other vendors is no index.
         (("gpu-0-128", "gpu-1-129"), "must end in the GPU's index, 0 to 63"),
+        (("gpu-64", "gpu-1"), "leaf 'gpu-64' of host 'a'"),
         (("gpu-01", "gpu-02"), "must end in the GPU's"),
         (("left", "right"), "must end in the GPU's"),
         (("x/gpu-0", "y/gpu-0"), "host 'a' has two leaves of GPU index 0"),

@@ -73,6 +73,13 @@ def test_host_names_that_would_break_a_format(format: str, host: str) -> None:
     )
 
 
+def test_a_host_name_has_an_end() -> None:
+    """253 signs, as in DNS."""
+    assert write(gang_on(cluster(["a" * 253]), [0]), "slurm-nodelist")
+    with pytest.raises(OutputError, match="at most 253 signs"):
+        write(gang_on(cluster(["a" * 254]), [0]), "slurm-nodelist")
+
+
 @pytest.mark.parametrize("format", LAUNCHING)
 def test_a_leaf_without_a_host(format: str) -> None:
     """Nobody can start a rank on it."""
