@@ -29,7 +29,7 @@ def expand(text: str, where: str) -> list[str]:
     ['host08', 'host09', 'host10', 'login']
     """
     if not _ALLOWED.fullmatch(text):
-        raise TopologyError(f"{where}: {text!r} is no host list")
+        raise TopologyError(f"{where}: {text!r:.200} is no host list")
     if "[" not in text and "]" not in text:
         names = [name for name in text.split(",") if name]
         return sorted(dict.fromkeys(names), key=natural)
@@ -44,7 +44,7 @@ def expand(text: str, where: str) -> list[str]:
         made = nodeset.NodeSet(text, resolver=nodeset.RESOLVER_NOGROUP)
         return sorted(map(str, made), key=natural)
     except nodeset.NodeSetException as error:
-        rule = f"{text!r} is no host list: {error}"
+        rule = f"{text!r:.200} is no host list: {error!s:.200}"
         raise TopologyError(f"{where}: {rule}") from None
 
 
@@ -61,13 +61,15 @@ def _bound(text: str, where: str) -> None:
         for part in match[1].split(","):
             span = _RANGE.fullmatch(part)
             if span is None:
-                raise TopologyError(f"{where}: {part!r} in {text!r} is no range")
+                raise TopologyError(
+                    f"{where}: {part!r:.60} in {text!r:.200} is no range"
+                )
             low, high = int(span[1]), int(span[2] or span[1])
             if high < low:
-                raise TopologyError(f"{where}: range {part!r} runs backwards")
+                raise TopologyError(f"{where}: range {part!r:.60} runs backwards")
             width += high - low + 1
         product *= width
         end = match.end()
         if total + product > HOSTS_MAX:
-            rule = f"{text!r} names more than {HOSTS_MAX} hosts"
+            rule = f"{text!r:.200} names more than {HOSTS_MAX} hosts"
             raise TopologyError(f"{where}: {rule}")

@@ -19,7 +19,7 @@ _RECORD = re.compile(r"^(?=NodeName=)", re.MULTILINE)
 _FIELD = re.compile(r"(?:^|\s)(NodeName|Gres|State)=(\S+)")
 _FLAGS = re.compile(r"[^A-Z_]+")
 _DOWN = frozenset(
-    ("DOWN", "ERROR", "FAIL", "FAILING", "INVALID", "NO_RESPOND", "NOT_RESPONDING")
+    ("DOWN", "ERROR", "FAIL", "FAILING", "INVAL", "INVALID_REG", "NOT_RESPONDING")
 )
 _CORDONED = frozenset(("DRAIN", "DRAINED", "DRAINING", "MAINT", "MAINTENANCE"))
 _PLAIN = frozenset(("CLOUD", "FUTURE", "IDLE", "UNKNOWN"))
@@ -161,7 +161,7 @@ def _conf_state(where: str, text: str) -> set[str]:
     words = _words(text)
     known = _DOWN | _CORDONED | _PLAIN
     if not words <= known:
-        raise TopologyError(f"{where}: State: {text!r} is no state of a host")
+        raise TopologyError(f"{where}: State: {text!r:.60} is no state of a host")
     return words
 
 
@@ -174,7 +174,7 @@ def _gres(where: str, text: str) -> list[Gpu]:
             continue
         count = words.pop() if len(words) > 1 and words[-1].isdecimal() else "1"
         if len(words) > 2 or not _COUNT.fullmatch(count) or int(count) > 1024:
-            rule = f"{entry!r} must be gpu[:type][:count], at most 1024"
+            rule = f"{entry!r:.200} must be gpu[:type][:count], at most 1024"
             raise TopologyError(f"{where}: {rule}")
         kind = words[1] if len(words) > 1 and words[1] else "gpu"
         gpus += [Gpu("", kind)] * int(count)

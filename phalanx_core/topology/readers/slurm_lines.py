@@ -87,7 +87,7 @@ def pairs_of(where: str, text: str) -> dict[str, str]:
     """
     rest = _PAIR.sub("", text).strip()
     if rest:
-        raise TopologyError(f"{where}: {rest!r} is not key=value")
+        raise TopologyError(f"{where}: {rest!r:.200} is not key=value")
     pairs: dict[str, str] = {}
     for key, value in _PAIR.findall(text):
         if key.lower() in pairs:
@@ -109,11 +109,13 @@ def topology_line(file: str, line: Text) -> Line:
     head = next(iter(pairs))
     if head not in TOPOLOGY_KEYS:
         known = "SwitchName, BlockName, BlockSizes, RingName"
-        raise TopologyError(f"{where}: {head!r}: a line must begin with one of {known}")
-    place = f"{where} {text.split()[0]}"
+        raise TopologyError(
+            f"{where}: {head!r:.60}: a line must begin with one of {known}"
+        )
+    place = f"{where} {text.split()[0]:.100}"
     for key in pairs:
         if key != head and key not in TOPOLOGY_KEYS[head]:
-            raise TopologyError(f"{place}: {key!r} is no key of such a line")
+            raise TopologyError(f"{place}: {key!r:.60} is no key of such a line")
     name, _, alias = comment.partition("=")
     known_as = alias.strip() if name.strip() == pairs[head] else ""
     return Line(file, place, head, pairs, known_as)

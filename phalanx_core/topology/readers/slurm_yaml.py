@@ -57,7 +57,7 @@ def _topologies(document: Document) -> Iterator[_Topology]:
     for index, row in enumerate(body if isinstance(body, list) else [body]):
         where = f"{document.file}: topologies[{index}]"
         if not isinstance(row, dict):
-            raise TopologyError(f"{where}: must be a mapping, got {row!r}")
+            raise TopologyError(f"{where}: must be a mapping, got {row!r:.60}")
         name = _text(where, "topology", row)
         where = f"{document.file}: topology {name}"
         if name in seen:
@@ -65,7 +65,7 @@ def _topologies(document: Document) -> Iterator[_Topology]:
         seen.add(name)
         if not isinstance(row.get("cluster_default", False), bool):
             value = row["cluster_default"]
-            rule = f"must be true or false, got {value!r}"
+            rule = f"must be true or false, got {value!r:.60}"
             raise TopologyError(f"{where}: cluster_default: {rule}")
         yield name, where, row, _kind(where, row)
 
@@ -124,7 +124,7 @@ def _block(file: str, where: str, body: Any, inventory: Inventory) -> Iterator[L
         place = f"{where}: block.block_sizes"
         listed = sizes if isinstance(sizes, list) else [sizes]
         if not all(type(size) in (int, str) for size in listed):
-            rule = f"must be a list of whole numbers, got {sizes!r}"
+            rule = f"must be a list of whole numbers, got {sizes!r:.60}"
             raise TopologyError(f"{place}: {rule}")
         joined = ",".join(map(str, listed))
         yield Line(file, place, "blocksizes", {"blocksizes": joined})

@@ -252,3 +252,22 @@ def test_blocks_of_two_files(tmp_path: Path) -> None:
 def test_hostlists(text: str, names: list[str]) -> None:
     """Host lists unfold as Slurm unfolds them."""
     assert expand(text, "here") == names
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SwitchName=s Nodes=n[" + "a" * 9999,
+        "SwitchName=s Nodes=@" + "a" * 9999,
+        "SwitchName=s " + "a" * 9999,
+        "SwitchName=s Nodes=a " + "b" * 9999 + "=c",
+        "NodeName=n Gres=gpu:" + "a:" * 9999,
+        "NodeName=n State=" + "A" * 9999,
+        "SwitchName=" + "s" * 9999 + " Nodes=a",
+    ],
+)
+def test_messages_are_short(tmp_path: Path, text: str) -> None:
+    """A message quotes the start of what is wrong, not a whole file."""
+    with pytest.raises(TopologyError) as caught:
+        read(tmp_path, text, gpus_per_host=1)
+    assert len(str(caught.value)) < 1000
