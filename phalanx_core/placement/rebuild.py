@@ -22,7 +22,7 @@ from phalanx_core.placement.outside import TAINTED
 from phalanx_core.placement.results import SLOT, Moved
 from phalanx_core.placement.spares import shortages
 from phalanx_core.placement.state import Entry, State
-from phalanx_core.topology.keeping import KeptLeaf, with_kept
+from phalanx_core.topology.keeping import KeptLeaf, settled, with_kept
 
 if TYPE_CHECKING:
     from phalanx_core.topology import Topology
@@ -92,6 +92,7 @@ class Rebuild:
         while True:
             kept = self._kept(astray)
             topology = with_kept(self.given, kept, self.type)
+            kept = settled(topology, kept)
             self.now = self.passage.to.copy()
             for one in kept:
                 self.now[self.frame.topology.leaf(one.name)] = topology.leaf(one.name)

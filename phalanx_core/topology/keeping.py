@@ -124,6 +124,44 @@ def with_kept(topology: Topology, kept: Sequence[KeptLeaf], type: str) -> Topolo
     )
 
 
+def settled(made: Topology, kept: Sequence[KeptLeaf]) -> tuple[KeptLeaf, ...]:
+    """The same leaves by id, each described by the lowest domain it shares with others.
+
+    Parameters
+    ----------
+    made
+        What :func:`with_kept` made of ``kept``. Equal ones settle equally, whatever
+        labels happened to coincide.
+    """
+    if not kept:
+        return ()
+    kept = sorted(kept, key=lambda one: made.leaf(one.name))
+    mine = np.array([made.leaf(one.name) for one in kept])
+    others = np.delete(np.arange(made.leaf_count), mine)
+    depth = len(made.levels)
+    anchors = np.full(mine.size, -1)
+    levels = np.full(mine.size, depth)
+    for level in range(depth - 1, 0, -1):
+        row = made.domain_of(level)
+        first = np.full(made.domain_count(level) + 1, made.leaf_count)
+        np.minimum.at(first, row[others], others)
+        first[-1] = made.leaf_count  # no domain is none to share
+        found = first[row[mine]]
+        shared = found < made.leaf_count
+        anchors[shared], levels[shared] = found[shared], level
+    labels = [_labels(made, level, mine.tolist()) for level in range(1, depth)]
+    return tuple(
+        KeptLeaf(one.name, one.rail, anchor, level, tuple(row[: level - 1]))
+        for one, anchor, level, row in zip(
+            kept,
+            anchors.tolist(),
+            levels.tolist(),
+            zip(*labels, strict=True),
+            strict=True,
+        )
+    )
+
+
 def _labels(topology: Topology, level: int, leaves: Sequence[int]) -> list[Any]:
     """Label of each leaf at a level; None where it has no domain."""
     labels = (*topology.labels_of(level), None)

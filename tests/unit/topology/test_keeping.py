@@ -7,7 +7,7 @@ import json
 import pytest
 
 from phalanx_core import InvalidRequest, Topology
-from phalanx_core.topology.keeping import KeptLeaf, kept_leaf, with_kept
+from phalanx_core.topology.keeping import KeptLeaf, kept_leaf, settled, with_kept
 
 TWO = Topology.from_labels(
     ["host", "rack"],
@@ -46,6 +46,16 @@ def test_a_leaf_it_has_is_put_elsewhere() -> None:
     made = with_kept(TWO, [KeptLeaf("a1", 1, 2, 2, ("a",))], "gpu")
     assert made.domain_of("host").tolist() == [0, 1, 2, -1]
     assert made.leaves("rack", "s").tolist() == [1, 2]
+
+
+def test_settled_leaves_make_the_same() -> None:
+    """A label that coincides with one that is there is its domain."""
+    kept = [KeptLeaf("z0", 0, -1, 3, ("a", "r")), KeptLeaf("z1", 0, 2, 2, (None,))]
+    made = with_kept(TWO, kept, "gpu")
+    after = settled(made, kept)
+    assert after == (KeptLeaf("z0", 0, 0, 1, ()), KeptLeaf("z1", 0, 2, 2, (None,)))
+    assert with_kept(TWO, after, "gpu") == made
+    assert settled(TWO, ()) == ()
 
 
 def test_rows_come_back_from_json() -> None:
