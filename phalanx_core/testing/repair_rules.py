@@ -73,7 +73,7 @@ def broken_repair(
 
 
 def broken_homes(wound: Wound, leaves: Sequence[int]) -> list[str]:
-    """Slices, parts and gangs that leave the domain where a rank of theirs lives."""
+    """Parts and gangs that leave the domain where a rank of theirs lives."""
     tree, needs = wound.tree, wound.needs
     runs: dict[tuple[range, int], None] = {}
     if len(wound.dead) < needs.ranks:

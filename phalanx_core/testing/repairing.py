@@ -187,19 +187,19 @@ class Wound:
 
         Returns
         -------
-        Ranks, level, and whether the run must stay where it is. A slice must while a
-        rank of it lives beside the unit; a part in its ``within``, as the whole gang,
-        while any rank of it lives.
+        Ranks, level, and whether the run must stay where it is because a rank of it
+        lives. That is so for a part in its ``within``, as for a whole gang. A slice is
+        held by ranks that stay alone: where all its units move it may go with them.
         """
         first, part = list(self.needs.members())[unit.part]
-        entries = [(*entry, unit.ranks) for entry in part.slices[1:]]
+        entries = [(*entry, False) for entry in part.slices[1:]]
         if self.needs.parts and part.within is not None:
-            entries.append((part.ranks, part.within, ()))
+            entries.append((part.ranks, part.within, True))
         found = []
-        for size, level, beside in entries:
+        for size, level, top in entries:
             start = first + (unit.ranks[0] - first) // size * size
             run = range(start, start + size)
-            held = any(rank not in self.dead and rank not in beside for rank in run)
+            held = top and any(rank not in self.dead for rank in run)
             found.append((run, level, held))
         return found
 

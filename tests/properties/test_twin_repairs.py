@@ -35,8 +35,9 @@ def _wound(rng: Random, leaves: int, parts: bool) -> Wound | None:
     most = rng.choice((4, 6, 8))
     fields = (whole_fields if parts else chain_fields)(rng, topology, most)
     if not parts and rng.random() < 0.4:  # slices that nothing holds in place
-        slices = ((2, rng.randint(1, tree.depth)),)
-        fields = {"ranks": 4, "slices": slices}
+        low = rng.randint(1, tree.depth)
+        slices = ((2, low), (4, rng.randint(low, tree.depth)))
+        fields = {"ranks": 4, "slices": slices[: rng.choice((1, 2))]}
     if ("parts" in fields) != parts:
         return None
     if not parts and "slices" not in fields:
@@ -237,17 +238,28 @@ def test_a_slice_moves_whole_or_not_at_all() -> None:
     assert not held.repair_exists("a")  # a survivor holds the gang in its rack
 
 
-def test_a_larger_slice_is_held_by_whatever_lives_beside_the_unit() -> None:
-    """Slices of 4 a rack keep a moved slice of 2 in their rack while a rank lives."""
+def test_a_larger_slice_is_held_by_what_stays() -> None:
+    """Slices of 4 a rack keep a moved slice of 2 in their rack while a rank stays."""
     gang = gang_of(ranks=4, slices=((2, "host"), (4, "rack")))
     twin = _twin(["host", "rack", "pod"], [[[2, 2], [2, 2]]], gang, [0, 1, 2, 3])
-    for leaf in range(3):
+    twin.fail([0])
+    assert not twin.repair_exists("a")
+    assert _all_repairs(twin.wound("a")) == []
+    for leaf in (2, 1, 3):  # both slices are broken: both may go
         twin.fail([leaf])
-        assert not twin.repair_exists("a")
-        assert _all_repairs(twin.wound("a")) == []
-    twin.fail([3])
-    assert twin.fewest_units_moved("a") == 2
-    assert _all_repairs(twin.wound("a")) == [(4, 5, 6, 7), (6, 7, 4, 5)]
+        assert twin.fewest_units_moved("a") == 2
+        assert _all_repairs(twin.wound("a")) == [(4, 5, 6, 7), (6, 7, 4, 5)]
+
+
+def test_slices_that_go_together_make_one_larger_slice() -> None:
+    """Two slices of 2 a host go to one rack, not to two that have a host each."""
+    gang = gang_of(ranks=4, slices=((2, "host"), (4, "rack")))
+    shape = [[[2, 2], [2, 1], [2, 1], [2, 2]]]
+    twin = _twin(["host", "rack", "pod"], shape, gang, [0, 1, 2, 3])
+    twin.fail([0, 1, 3])
+    assert _all_repairs(twin.wound("a")) == [(10, 11, 12, 13), (12, 13, 10, 11)]
+    twin.fail([13])
+    assert not twin.repair_exists("a")
 
 
 def test_a_larger_slice_of_no_more_ranks_holds_nothing() -> None:
