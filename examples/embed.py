@@ -14,7 +14,7 @@ import heapq
 import sys
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -59,7 +59,21 @@ class Scheduler:
             self.planner.adopt(name, self.cluster.jobs[name].gang, leaves)
         self.planner.fail(self.leaves_of(self.cluster.down))
         self.planner.cordon(self.leaves_of(self.cluster.draining))
+        self.planner.sync(self.cluster.described(self.topology))
         self.queue = list(self.cluster.waiting)
+
+    def described(self) -> None:
+        """The cluster's description changed: follow it, whatever it says.
+
+        Here it marks single GPUs; hosts that come, go or move would do as well. Then ids
+        are those of ``planner.topology`` from now on, so a program keeps names.
+        """
+        report = self.planner.sync(self.cluster.described(self.topology))
+        if report.changed:
+            broken = sorted(map(str, report.broken))
+            self.cluster.log("sync", sorted(report.altered), broken)
+            for name in broken:
+                self.cluster.at(self.cluster.now + GRACE_S, "give up", name)
 
     def leaves_of(self, hosts: Iterable[int]) -> list[int]:
         """Leaf ids of hosts."""
@@ -98,7 +112,7 @@ class Scheduler:
                 self.cluster.log("bind refused", name, placement.leaves.tolist())
 
     def finished(self, name: str) -> None:
-        """A job ended; its leaves on lost hosts stay out of use until fenced."""
+        """A job ended; leaves that it lost stay out of use until fenced."""
         self.planner.release(name)
         self.patching.pop(name, None)
         self.cluster.log("finish", name)
@@ -145,6 +159,7 @@ class Scheduler:
     def healed(self, host: int) -> None:
         """A host is back; a job that still holds it goes on there."""
         self.planner.heal(self.leaves_of([host]))
+        self.described()  # a host is back, the GPUs that are marked on it are not
         self.cluster.log("healed", host)
 
     def drain(self, host: int) -> None:
@@ -193,12 +208,23 @@ class Cluster:
     pods: dict[str, list[int]] = field(default_factory=dict)  # leaf of each rank
     down: dict[int, None] = field(default_factory=dict)
     draining: dict[int, None] = field(default_factory=dict)
+    marked: dict[int, None] = field(default_factory=dict)  # GPUs found unhealthy
     dying: Counter[str] = field(default_factory=Counter)  # old pods of each job
     patches: int = 0
     tries: Counter[str] = field(default_factory=Counter)
     decisions: list[Decision] = field(default_factory=list)
     now: int = 0
     agenda: list[tuple[int, int, str, Any]] = field(default_factory=list)
+
+    def described(self, topology: Topology) -> Topology:
+        """The cluster as its API server shows it now, marks included."""
+        ill = tuple(topology.names[leaf] for leaf in sorted(self.marked))
+        report = topology.report
+        return (
+            topology
+            if report is None
+            else replace(topology, report=replace(report, tainted=ill))
+        )
 
     def log(self, *decision: Any) -> None:
         """Note what the scheduler decided, and when."""
@@ -237,9 +263,13 @@ class Cluster:
         self.die(name, len(moves))
 
     def stop(self, name: str, host_of: np.ndarray) -> None:
-        """A job's pods end; those on lost hosts cannot be asked to."""
-        hosts = host_of[self.pods.pop(name)].tolist()
-        if lost := sum(host in self.down for host in hosts):
+        """A job's pods end; those on lost hosts cannot be asked to, sick GPUs hang."""
+        leaves = self.pods.pop(name)
+        hosts = host_of[leaves].tolist()
+        pairs = zip(hosts, leaves, strict=True)
+        if lost := sum(
+            host in self.down or leaf in self.marked for host, leaf in pairs
+        ):
             self.die(name, lost)
 
     def die(self, name: str, pods: int) -> None:
@@ -276,6 +306,8 @@ def workload(seed: int, cluster: Cluster, hosts: int) -> None:
             cluster.at(hour * 3600, "cpus", (host, cpus))
     for _ in range(14):
         cluster.at(dice.randrange(DAY_S), "drain", dice.randrange(hosts))
+    for _ in range(25):  # bus errors, found by a health check
+        cluster.at(dice.randrange(DAY_S), "mark", dice.randrange(hosts * 8))
 
 
 def _shape(dice: Random) -> tuple[Gang, int]:
@@ -316,6 +348,14 @@ def happen(cluster: Cluster, scheduler: Scheduler, event: str, about: Any) -> No
                 cluster.draining[about] = None
                 cluster.at(cluster.now + 3600, "drained", about)
                 scheduler.drain(about)
+        case "mark":
+            if about not in cluster.marked:
+                cluster.marked[about] = None
+                cluster.at(cluster.now + 5400, "clear", about)
+                scheduler.described()
+        case "clear":
+            del cluster.marked[about]
+            scheduler.described()
         case "drained":
             del cluster.draining[about]
             scheduler.drained(about)

@@ -62,6 +62,7 @@ FLOORS = {
     "no repair": 20,
     "requeue": 4,
     "stale": 10,
+    "sync": 120,
 }
 
 
