@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from phalanx_core.topology import Topology
 
 BAD_CHAIN = -int(lib.PHX_BAD_CHAIN)
+# Of a gang that cannot stand where its leaves are, first the absent ones are kept where
+# the others are, then all of them where they were together.
+ALL = 2
 
 
 class Holder(NamedTuple):
@@ -88,7 +91,7 @@ class Rebuild:
         return [Holder(who, one, state._layout(one).leaves) for who, one in entries]
 
     def _run(self) -> None:
-        astray: set[Job | Handle] = set()
+        astray: dict[Job | Handle, int] = {}
         while True:
             kept = self._kept(astray)
             topology = with_kept(self.given, kept, self.type)
@@ -106,17 +109,25 @@ class Rebuild:
             refused = self._fill(self.result)
             if not refused:
                 return
-            if refused <= astray:
-                names = ", ".join(map(repr, refused))
-                raise InvariantBroken("P4", f"sync: {names} kept together came apart")
-            astray |= refused
+            for who in refused:
+                astray[who] = astray.get(who, 0) + 1
+                if astray[who] > ALL:
+                    raise InvariantBroken(
+                        "P4", f"sync: {who!r} cannot be kept together"
+                    )
 
-    def _kept(self, astray: set[Job | Handle]) -> tuple[KeptLeaf, ...]:
+    def _kept(self, astray: dict[Job | Handle, int]) -> tuple[KeptLeaf, ...]:
         """Leaves that somebody holds and that are not, or no longer there, in order."""
         places: dict[int, KeptLeaf] = {}
         for holder in self.holders:
-            if holder.who in astray:
-                places.update(self.passage.together(holder.leaves.tolist()))
+            step = astray.get(holder.who, 0)
+            if step:
+                together = self.passage.together(holder.leaves.tolist())
+                places |= {
+                    leaf: place
+                    for leaf, place in together.items()
+                    if step == ALL or self.passage.to[leaf] < 0
+                }
         kind = self.states & 3
         held = np.flatnonzero((kind == lib.PHX_JOB) | (kind == lib.PHX_QUARANTINE))
         for leaf in self.frame.tree.leaf_at[held].tolist():
@@ -137,13 +148,13 @@ class Rebuild:
             other.warnings = shortages(topology, frame.tree, frame.spares_levels)
         return other
 
-    def _fill(self, other: State) -> set[Job | Handle]:
+    def _fill(self, other: State) -> list[Job | Handle]:
         """Quarantine, health and gangs; who cannot stand where their leaves are."""
         self._quarantine(other)
         self.marks.apply(other._core)
-        refused = {
+        refused = [
             holder.who for holder in self.holders if not self._adopt(other, holder)
-        }
+        ]
         states = native.leaf_states(other._core, 0, other._frame.leaf_count)
         down = (states & 3 == lib.PHX_JOB) & ((states >> 2) & 3 == lib.PHX_DOWN)
         other._hit = dict.fromkeys((states[down] >> 8).tolist())
