@@ -49,8 +49,8 @@ size_t phx_planner_core_bytes(const phx_planner *planner, int with_hosts);
 uint32_t phx_planner_short_domains(const phx_planner *planner);
 
 phx_status phx_request_init(const phx_planner *planner, const phx_gang *gang, phx_request *out);
-/* Slices of the gang, innermost first, one a level at most: each size divides the next, the group
- * the first and the last the ranks; levels rise from the group's to `within`. */
+/* Slices of the gang, innermost first: each size divides the next, the group the first and the last
+ * the ranks; levels do not fall, from the group's to `within`. */
 phx_status phx_request_slices(const phx_planner *planner, phx_request *request,
                               const phx_slice *slices, uint32_t count);
 /* Spread over the fewest vertices of a level, evenly: a preference, never a condition. */
@@ -120,6 +120,18 @@ phx_status phx_apply(phx_planner *planner, uint32_t slot, const phx_move *moves,
 phx_status phx_apply_sliced(phx_planner *planner, uint32_t slot, const phx_request *request,
                             const phx_move *moves, uint32_t move_count, const phx_run *failed,
                             uint32_t failed_count);
+
+/* Drop all ranks but these runs of them, in order and in whole groups; the others' leaves go to
+ * quarantine, and the ranks that stay are numbered anew in order. */
+phx_status phx_shrink(phx_planner *planner, uint32_t slot, const phx_run *kept, uint32_t count);
+/* Where so many ranks more could go (`more`: their number, and the gang's chain), as near the gang
+ * as may be; limits bind the whole gang. Changes nothing. */
+phx_status phx_grow_plan(phx_planner *planner, uint32_t slot, const phx_request *more,
+                         const int32_t *const *limits, phx_run *runs, uint32_t room,
+                         uint32_t *count);
+/* Take these leaves for ranks behind the last one. */
+phx_status phx_grow(phx_planner *planner, uint32_t slot, const phx_request *more,
+                    const phx_run *runs, uint32_t count);
 
 /* Why a request is refused: writes up to `room` records, *count of them, and the code. */
 phx_status phx_explain(phx_planner *planner, const phx_request *request,

@@ -141,7 +141,7 @@ phx_status phx_request_slices(const phx_planner *planner, phx_request *request,
     }
     for (uint32_t at = 0; at < count; ++at) {
         if (slices[at].level > tree->visible_depth || slices[at].size == 0 ||
-            slices[at].size % size != 0 || (at > 0 && slices[at].level <= slices[at - 1].level)) {
+            slices[at].size % size != 0 || (at > 0 && slices[at].level < slices[at - 1].level)) {
             return PHX_BAD_GANG;
         }
         const uint32_t inner = tree->internal[slices[at].level];

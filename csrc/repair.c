@@ -368,9 +368,12 @@ static void attempt(phx_plan *plan, phx_repair *repair)
     phx_bits_fill(plan->planner->moving, 0, plan->planner->gangs[plan->slot].ranks, 0);
 }
 
-/* With limits, leaving a domain frees room below them: try which units move, fewest first. */
+/* With limits, leaving a domain frees room below them, and of slices not all that stay may find
+ * room: try which units move, fewest first. */
 static void attempt_subsets(phx_plan *plan, uint32_t broken, phx_repair *repair)
 {
+    uint32_t fewest = plan->unmet;
+    plan->best = 0;
     for (uint32_t moving = 1; moving <= broken; ++moving) {
         for (uint64_t forced = 1; forced < UINT64_C(1) << broken; ++forced) {
             if (phx_popcount(forced) != moving) {
@@ -381,6 +384,8 @@ static void attempt_subsets(phx_plan *plan, uint32_t broken, phx_repair *repair)
             if (plan->unmet == 0) {
                 return;
             }
+            plan->best = plan->unmet < fewest ? forced : plan->best;
+            fewest = plan->unmet < fewest ? plan->unmet : fewest;
         }
     }
 }
@@ -474,9 +479,11 @@ phx_status phx_repair_plan(phx_plan *plan, uint32_t broken, int partial, phx_rep
         plan->forced = 0;
         attempt_elsewhere(plan, repair);
     }
-    if (plan->unmet > 0) {
-        plan->forced = 0;
-        attempt(plan, repair); /* the first attempt is the answer that partial asks for */
+    if (plan->unmet > 0) { /* what partial asks for: the first attempt, or of slices the best */
+        plan->forced = plan->slice_count > 0 && plan->limits == NULL ? plan->best : 0;
+        plan->widen = 0;
+        plan->partial = 1;
+        attempt(plan, repair);
     } else {
         repair->proven = 1;
     }

@@ -58,6 +58,8 @@ typedef struct phx_plan {
     uint32_t unit_level;
     uint32_t slice_count;
     int widen;
+    int partial;             /* units without a place stay, so they count below the limits */
+    uint64_t best;           /* the units, by order, whose moving leaves fewest without a place */
     const phx_slice *slices; /* internal levels */
 } phx_plan;
 

@@ -3,11 +3,11 @@
  * A unit is one innermost slice that lost a leaf. It stays where it is if its domain has room: each
  * of its groups that lost a leaf gets the dead ranks in its own domain, or shifts whole inside the
  * slice's. Else the unit moves whole, to anywhere in the domain of the lowest enclosing slice that
- * still lives there; an enclosing slice of which nothing stays moves as one. All that may go to one
- * such domain wants the same size, so units that can stay never cost a repair that exists.
+ * something stays of; an enclosing slice of which nothing stays moves as one. All that may go to
+ * one such domain wants the same size, so units that can stay never cost a repair that exists.
  *
- * When the caller lets it widen, an item without a place takes the slice around it along, survivors
- * and all; a slice that moves as one is then pinned by nothing.
+ * When the caller lets it widen, an item without a place takes the slice around it along, units
+ * that lost nothing and all.
  */
 #include "replan.h"
 
@@ -66,8 +66,8 @@ static void charge_stayers(phx_plan *plan)
          plan->search.limited && at.rank < ranks;) {
         const uint32_t rank = at.rank;
         const phx_run piece = phx_cursor_next(planner, &at, 1);
-        if (!moves_whole(plan, rank) && !phx_bit(planner->shifting, rank / plan->group) &&
-            !phx_bit(planner->lost, piece.first)) {
+        const int goes = moves_whole(plan, rank) || phx_bit(planner->shifting, rank / plan->group);
+        if (!phx_bit(planner->lost, piece.first) && (plan->partial || !goes)) {
             phx_search_charge(planner, &plan->search, piece.first, 1);
         }
     }
@@ -141,16 +141,15 @@ static uint32_t shift_groups(phx_plan *plan)
     return PHX_NONE;
 }
 
-/* Whether anything of an enclosing slice stays, or survives and so pins it. */
-static int lives(const phx_plan *plan, uint32_t first, uint32_t size)
+/* Whether anything of an enclosing slice stays, and so pins it. */
+static int stays(const phx_plan *plan, uint32_t first, uint32_t size)
 {
     for (uint32_t rank = first; rank < first + size; rank += plan->unit) {
         if (!moves_whole(plan, rank)) {
             return 1;
         }
     }
-    uint32_t leaf = 0;
-    return !plan->widen && phx_plan_losses(plan, cursor_at(plan, first), size, &leaf) < size;
+    return 0;
 }
 
 /* What a moving unit is part of, and where that may go. */
@@ -161,7 +160,7 @@ static item item_of(const phx_plan *plan, uint32_t rank)
     for (uint32_t entry = 1; entry < plan->slice_count; ++entry) {
         const phx_slice around = plan->slices[entry];
         const uint32_t first = rank / around.size * around.size;
-        if (!PHX_MUTANT_SLICE_STRAYS && lives(plan, first, around.size)) {
+        if (!PHX_MUTANT_SLICE_STRAYS && stays(plan, first, around.size)) {
             what.scope_level = around.level;
             what.scope_vertex = domain_at(plan, &at, around.level);
             return what;

@@ -40,6 +40,7 @@ NO_ROOM: int = lib.PHX_NO_ROOM
 NONE: int = lib.PHX_NONE
 LEVELS_MAX: int = lib.PHX_LEVELS_MAX
 LEAVES_MAX: int = lib.PHX_LEAVES_MAX
+SLICES_MAX: int = lib.PHX_SLICES_MAX
 
 RUN = np.dtype([("first", "<u4"), ("count", "<u4")])
 RUN_WORDS = struct.Struct("<II")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from phalanx_core import native
 from phalanx_core.errors import InvalidRequest
-from phalanx_core.native import NONE
+from phalanx_core.native import NONE, SLICES_MAX
 from phalanx_core.placement.gang import AIMS, RULES, Gang
 from phalanx_core.placement.keys import shown
 from phalanx_core.placement.limits import IntArray, VertexLimits
@@ -156,16 +156,20 @@ class Frame:
         return [(size, level) for size, level in entries if size > 1]
 
     def slices(self, gang: Gang) -> list[tuple[int, int]]:
-        """The gang's slices with level indexes, one a level: the largest.
+        """The gang's slices with level indexes.
 
         Raises
         ------
         InvalidRequest
-            If a level does not exist, falls or is above ``within``.
+            If a level does not exist, falls or is above ``within``, or they are many.
         """
         group_level, within, _ = self.levels(gang)
         top = len(self.topology.levels) - 1 if within is None else within
         made: list[tuple[int, int]] = []
+        if len(gang.slices) > SLICES_MAX:
+            raise InvalidRequest(
+                f"slices: {len(gang.slices)} of them, at most {SLICES_MAX}"
+            )
         lowest, below = group_level, f"group_level {gang.group_level!r}"
         for at, (size, name) in enumerate(gang.slices):
             level = self.topology.level_index(name)
@@ -182,8 +186,6 @@ class Frame:
                     f"{gang!r}: slices[{at}]: level {name!r} is above within "
                     f"{gang.within!r}"
                 )
-            if made and made[-1][1] == level:
-                made.pop()
             made.append((size, level))
             lowest, below = level, f"that of slices[{at}]"
         return made
