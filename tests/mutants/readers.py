@@ -119,8 +119,8 @@ FAULTS = (
     Fault(
         "parts are leaves",
         "slice_devices.py",
-        'if kind != "gpu":',
-        'if kind not in ("gpu", "mig"):',
+        '_TYPE, str) != "gpu":',
+        '_TYPE, str) not in ("gpu", "mig"):',
         "test_slice_counters.py::test_whole_and_parts",
     ),
     Fault(

@@ -111,8 +111,13 @@ def _read_slice(
     host = None if per_device else places.host_of(document, "spec", spec)
     for index, device in enumerate(devices):
         path = f"spec.devices[{index}]"
-        inner = inner_of(document, path, device)
-        name = device["name"]
+        # The usual shape is told without a call.
+        name = device.get("name") if type(device) is dict else None
+        if type(name) is str and name.isprintable() and "basic" not in device:
+            inner = device
+        else:
+            inner = inner_of(document, path, device)
+            name = str(device["name"])
         gpu = read_device(document, path, name, inner, inventory)
         if gpu is None:
             continue

@@ -23,6 +23,7 @@ _VALUES = frozenset(("int", "bool", "string", "version"))
 _LISTS = frozenset(("ints", "bools", "strings", "versions"))
 # How almost every attribute is written.
 _PLAIN = {str: "string", int: "int"}
+_WHOLE = {"string": "gpu"}
 _TYPE = ("type",)
 _UUID = ("uuid",)
 _PRODUCT = ("productName",)
@@ -87,17 +88,11 @@ def read_device(
         attributes = {}
     if not isinstance(attributes, dict):
         raise document.refuse(f"{path}.attributes", "must be a mapping")
-    kind = _read(document, path, attributes, _TYPE, str)
-    if kind != "gpu":
-        what = f"device of type {kind}" if kind else "device without a type"
-        if not what.isprintable():
-            rule = f"must be printable, got {kind!r}"
-            raise document.refuse(f"{path}.attributes[type]", rule)
-        why = _WHY.get(kind or "", "only type gpu is a leaf")
-        inventory.leave_out(what, why, f"{document.object_name}/{name}")
-        if kind != "mig":
-            return None
-        return Part(_read(document, path, attributes, _PARENT, str))
+    is_plain = attributes.get("type") == _WHOLE
+    if not is_plain and _read(document, path, attributes, _TYPE, str) != "gpu":
+        return _no_gpu(
+            document, path, f"{document.object_name}/{name}", attributes, inventory
+        )
     product = _read(document, path, attributes, _PRODUCT, str)
     bus = _read(document, path, attributes, _BUS_NAMES, str)
     minor = None
@@ -117,6 +112,25 @@ def read_device(
         path=path,
         document=document,
     )
+
+
+def _no_gpu(
+    document: Document,
+    path: str,
+    name: str,
+    attributes: dict[str, Any],
+    inventory: Inventory,
+) -> Part | None:
+    """Count a device of another type; a MIG device is a part of some GPU."""
+    kind = _read(document, path, attributes, _TYPE, str)
+    what = f"device of type {kind}" if kind else "device without a type"
+    if not what.isprintable():
+        rule = f"must be printable, got {kind!r}"
+        raise document.refuse(f"{path}.attributes[type]", rule)
+    inventory.leave_out(what, _WHY.get(kind or "", "only type gpu is a leaf"), name)
+    if kind != "mig":
+        return None
+    return Part(_read(document, path, attributes, _PARENT, str))
 
 
 def _read(
@@ -150,13 +164,22 @@ def _read(
     return None
 
 
-def _bus(document: Document, path: str, text: str) -> tuple[int, ...]:
+# Hosts of one model have their GPUs at the same few addresses.
+@lru_cache(maxsize=4096)
+def _address(text: str) -> tuple[int, ...] | None:
     match = _BUS.fullmatch(text)
     if match is None:
-        rule = f"{text!r} is no PCI address"
-        raise document.refuse(f"{path}.attributes[pciBusID]", rule)
+        return None
     domain, bus, slot, function = match.groups()
     return int(domain or "0", 16), int(bus, 16), int(slot, 16), int(function)
+
+
+def _bus(document: Document, path: str, text: str) -> tuple[int, ...]:
+    address = _address(text)
+    if address is None:
+        rule = f"{text!r} is no PCI address"
+        raise document.refuse(f"{path}.attributes[pciBusID]", rule)
+    return address
 
 
 def _taints(
