@@ -32,9 +32,7 @@ def assign_levels(inventory: Inventory) -> None:
         return
     hosts = [inventory.hosts[name] for name in inventory.node_labels]
     hosts = [host for host in hosts if host.gpus]
-    counts: Counter[str] = Counter()
-    for host in hosts:
-        counts.update(inventory.node_labels[host.name].keys())
+    counts = _counts([inventory.node_labels[host.name] for host in hosts])
     keys = inventory.options.label_keys
     source = "Node labels"
     if chosen is not None:
@@ -56,7 +54,24 @@ def assign_levels(inventory: Inventory) -> None:
     if nearest:
         inventory.nvlink = nearest[-1]
         _note_split(inventory, hosts, nearest[-1])
+    elif chosen is not None or keys is not None:
+        for key in links:
+            if counts[key]:
+                why = "the list of levels lacks it: NVLink ends at the host here"
+                inventory.leave_out("NVLink label key", why, key)
     _note_lacking(inventory, hosts, rows)
+
+
+def _counts(labels: Sequence[dict[str, str]]) -> Counter[str]:
+    """On how many hosts each key names a domain."""
+    counts: Counter[str] = Counter()
+    for row in labels:
+        counts.update(key for key, value in row.items() if value)
+    clique = families.CLIQUE
+    if counts[clique]:
+        rows = [(clique, clique)]
+        counts[clique] = sum(bool(families.domains(row, rows)) for row in labels)
+    return counts
 
 
 def _listed(

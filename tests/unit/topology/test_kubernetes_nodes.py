@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from phalanx_core import Gang, Planner
 from phalanx_core.errors import TopologyError
 from phalanx_core.topology import Topology
 from tests.unit.topology.objects import H100, node, write
@@ -87,6 +88,20 @@ def test_cliques(tmp_path: Path) -> None:
     assert made.nvlink_level == 2
     assert made.bandwidth == (None, None, 1800e9, None)
     assert made.domain_of("clique")[::4].tolist() == [0, 0, 1, -1, -1]
+
+
+@pytest.mark.parametrize("clique", ["", "00000000-0000-0000-0000-000000000000.0"])
+def test_no_clique_anywhere(tmp_path: Path, clique: str) -> None:
+    """Where no host is on a fabric of several, NVLink is the host's own."""
+    rows = [labelled(f"h{at}", {"nvidia.com/gpu.clique": clique}) for at in range(2)]
+    path = write(tmp_path / "n.json", *rows)
+    made = Topology.read(path)
+    assert made.levels == ("gpu", "host", "cluster")
+    assert made.nvlink_level == 1
+    assert Planner(made).place("job", Gang(16, group=8))
+    rule = r"label key nvidia\.com/gpu\.clique: no Node with a GPU has this label"
+    with pytest.raises(TopologyError, match=rule):
+        Topology.read(path, label_keys=["nvidia.com/gpu.clique"])
 
 
 def test_coreweave_and_regions(tmp_path: Path) -> None:

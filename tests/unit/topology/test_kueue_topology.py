@@ -225,3 +225,23 @@ def test_topology_of_another_group(tmp_path: Path) -> None:
     assert made.levels == ("gpu", "host", "rack", "block", "cluster")
     assert made.report is not None
     assert made.report.left_out[0].what == "object of kind Topology"
+
+
+def test_nvlink_key_in_the_list_or_not(tmp_path: Path) -> None:
+    """A listed clique is the NVLink level; one that is not listed is told."""
+    clique = "nvidia.com/gpu.clique"
+    row = node("h5", 1, block="b3", rack="r1")
+    row["metadata"]["labels"][clique] = "c.1"
+    made = read(tmp_path, row, topology(BLOCK, clique))
+    assert made.levels == ("gpu", "host", "clique", "block", "cluster")
+    assert made.nvlink_level == 2
+    for made in (
+        read(tmp_path, row, topology(BLOCK)),
+        read(tmp_path, row, label_keys=[BLOCK]),
+    ):
+        assert made.nvlink_level == 1
+        assert made.report is not None
+        assert [str(entry) for entry in made.report.left_out] == [
+            "1 x NVLink label key: the list of levels lacks it: NVLink ends at the host "
+            f"here ({clique})"
+        ]
