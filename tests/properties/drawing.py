@@ -64,6 +64,11 @@ def random_gang(
     return Gang(ranks, group=group, **options)
 
 
+def chain_gang(rng: Random, topology: Topology, most: int | None = None) -> Gang:
+    """A gang with slices or balanced, without parts."""
+    return Gang(**chain_fields(rng, topology, most))
+
+
 def whole_fields(
     rng: Random, topology: Topology, most: int | None = None
 ) -> dict[str, Any]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from random import Random
 
-from phalanx_core import Planner
+from phalanx_core import Gang, Planner, Topology
 from phalanx_core.testing import Geometry, Pair
 from tests.properties.drawing import (
     Limits,
@@ -36,13 +37,19 @@ WEIGHTS = {
 }
 
 
+Draw = Callable[[Random, Topology, int], Gang]
+
+
 class Walk:
     """One geometry's planner and twin, and a count of every outcome."""
 
-    def __init__(self, geometry: Geometry, rng: Random) -> None:
+    def __init__(
+        self, geometry: Geometry, rng: Random, draw: Draw = random_gang
+    ) -> None:
         self.geometry = geometry
         self.topology = geometry.topology
         self.rng = rng
+        self.draw = draw
         self.pair = Pair(planner_of(geometry), twin_of(geometry))
         self.buddy = geometry.alignment == "buddy"
         self.outcomes: Counter[str] = Counter()
@@ -72,7 +79,7 @@ class Walk:
         if self.buddy:
             return random_buddy_gang(self.rng, self.topology), None
         most = self.rng.choice((3, 6, 12, self.topology.leaf_count))
-        gang = random_gang(self.rng, self.topology, most)
+        gang = self.draw(self.rng, self.topology, most)
         limited = self.rng.random() < 0.3
         return gang, random_limits(self.rng, self.topology) if limited else None
 
@@ -156,7 +163,8 @@ class Walk:
             lifted = self.rng.random() < 0.3
             limits = {} if lifted else random_limits(self.rng, self.topology)
         wound = self.pair.twin.wound(job, failed, limits)
-        if wound.needs.limits and len(wound.units()) > 5:
+        hard = wound.needs.limited or wound.needs.chained
+        if hard and len(wound.units()) > 5:
             return "too many to enumerate"
         partial = self.rng.random() < 0.6
         later = self.rng.random() < 0.2
@@ -178,7 +186,7 @@ class Walk:
         if self.buddy:
             return "skipped"
         twin = self.pair.twin
-        gang = random_gang(self.rng, self.topology, 4)
+        gang = self.draw(self.rng, self.topology, 4)
         able = [v for v in twin.tree.leaves if v not in twin.held_by]
         if gang.ranks > len(able):
             return "skipped"
