@@ -61,7 +61,7 @@ def test_a_host_lost_with_all_around_it_keeps_its_names() -> None:
     planner.adopt("job", Gang(2), ["a0", "a1"])
     planner.sync(fleet({"d": ("q", "r", 2)}))
     assert where(planner, "a1") == ["a", "r", "p"]
-    assert not planner.replan("job")
+    assert planner.replan("job").by_host() == {"d": [(0, "d0"), (1, "d1")]}
 
 
 def test_what_is_gone_follows_a_gang_that_moved() -> None:
