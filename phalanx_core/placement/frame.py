@@ -110,7 +110,8 @@ class Frame:
         slices = self.slices(gang)
         if slices:
             native.request_slices(core, request, slices, repr(gang))
-            # Repairs have to know the slices: they go the way of those with limits.
+        if slices or gang.templates:
+            # Repairs have to know them: such gangs go the way of those with limits.
             limits = limits or VertexLimits(self, {})
         if gang.balanced is not None:
             level = self._balanced(gang, gang.balanced)
@@ -204,8 +205,8 @@ class Frame:
         rule = None
         if gang.limits is not None:
             rule = "takes no limits"
-        elif gang.slices or gang.balanced is not None:
-            rule = "knows neither slices nor balanced"
+        elif gang.slices or gang.balanced is not None or gang.templates:
+            rule = "knows no slices, balanced or templates"
         elif gang.aim != "near" or gang.rule != "smallest":
             rule = "knows aim 'near' and rule 'smallest' alone"
         elif gang.group & (gang.group - 1):

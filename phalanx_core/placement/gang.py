@@ -26,6 +26,7 @@ _FIELDS = (
     "aim",
     "balanced",
     "limits",
+    "templates",
     "rule",
 )
 
@@ -64,6 +65,9 @@ class Gang:
     limits
         Level to int array, shape (domains of the level,): at most so many leaves of
         this gang in each domain; 0 excludes it. Copied.
+    templates
+        Smaller numbers of ranks that will do, falling, each whole slices (else groups):
+        what is placed where ``ranks`` do not fit, and what a repair may shrink to.
     rule
         Which of the domains that fit: "smallest" (sufficient block), "fullest" or
         "lowest" (address). Never decides whether the gang fits.
@@ -80,7 +84,7 @@ class Gang:
     Gang(16, group=8, within='pod')
     """
 
-    __slots__ = ("_compiled", "_plain", *_FIELDS)
+    __slots__ = ("_compiled", "_plain", "_sizes", *_FIELDS)
 
     ranks: int
     group: int
@@ -92,6 +96,8 @@ class Gang:
     limits: Mapping[str | int, IntArray] | None
     rule: str
     slices: tuple[Slice, ...]
+    templates: tuple[int, ...]
+    _sizes: tuple[int, ...]  # all it may have, this one among them, falling
     # (frame, request, limits) of the planner that used this gang last; of a gang
     # without limits or slices for the hot path (frame, request's address, request).
     _compiled: tuple[Any, Any, Any]
@@ -109,6 +115,7 @@ class Gang:
         aim: str = "near",
         balanced: str | int | None = None,
         limits: Limits | None = None,
+        templates: Iterable[int] = (),
         rule: str = "smallest",
     ) -> None:
         put = object.__setattr__
@@ -124,12 +131,11 @@ class Gang:
         put(self, "rule", _word("rule", rule, RULES))
         put(self, "_compiled", (None, None, None))
         put(self, "_plain", (None, 0, None))
-        outer, name = self.group, f"group {self.group}"
-        if self.slices:
-            outer = self.slices[-1][0]
-            name = f"slice {outer}"
-        if self.ranks % outer:
+        name = f"{'slice' if self.slices else 'group'} {self.outermost}"
+        if self.ranks % self.outermost:
             raise InvalidRequest(f"ranks {self.ranks}: not a multiple of {name}")
+        put(self, "templates", _templates(templates, self.ranks, self.outermost, name))
+        put(self, "_sizes", (self.ranks, *self.templates))
         if self.balanced is not None and self.aim == "fill":
             raise InvalidRequest("balanced: aim 'fill' places each part on its own")
 
@@ -138,6 +144,42 @@ class Gang:
 
     def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"Gang.{name} cannot be deleted: a gang is immutable")
+
+    @property
+    def outermost(self) -> int:
+        """Ranks of one of its largest slices, else groups: what it consists of."""
+        return self.slices[-1][0] if self.slices else self.group
+
+    @property
+    def full(self) -> Gang:
+        """The gang at the size that was asked for, whichever this one is at."""
+        return self.at(self._sizes[0])
+
+    def at(self, ranks: int) -> Gang:
+        """The same gang at another of its sizes.
+
+        Raises
+        ------
+        InvalidRequest
+            If it has no such size.
+
+        Examples
+        --------
+        >>> gang = Gang(64, group=8, templates=(48, 32))
+        >>> gang.at(48).ranks, gang.at(48).templates, gang.at(48).full == gang
+        (48, (32,), True)
+        """
+        if ranks == self.ranks:
+            return self
+        if ranks not in self._sizes:
+            sizes = ", ".join(map(str, self._sizes))
+            raise InvalidRequest(f"ranks {shown(ranks)}: {self!r} has sizes {sizes}")
+        fields = {name: getattr(self, name) for name in _FIELDS}
+        fields["ranks"] = ranks
+        fields["templates"] = tuple(size for size in self._sizes if size < ranks)
+        made = Gang(**fields)
+        object.__setattr__(made, "_sizes", self._sizes)
+        return made
 
     def to_dict(self) -> dict[str, Any]:
         """Its parameters that differ from the defaults, as JSON values.
@@ -154,6 +196,8 @@ class Gang:
                 told[name] = value
         if self.slices:
             told["slices"] = [list(one) for one in self.slices]
+        if self.templates:
+            told["templates"] = list(self.templates)
         if self.limits is not None:
             told["limits"] = {key: row.tolist() for key, row in self.limits.items()}
         return told
@@ -162,7 +206,8 @@ class Gang:
         rows = None
         if self.limits is not None:
             rows = frozenset((key, row.tobytes()) for key, row in self.limits.items())
-        return (*(getattr(self, name) for name in _FIELDS if name != "limits"), rows)
+        fields = (getattr(self, name) for name in _FIELDS if name != "limits")
+        return (*fields, self._sizes, rows)
 
     def __eq__(self, other: object) -> bool:
         return self._key() == other._key() if type(other) is Gang else NotImplemented
@@ -171,7 +216,7 @@ class Gang:
         return hash(self._key())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _made, (self.to_dict(),)
+        return _made, (self.full.to_dict(), self.ranks)
 
     def __repr__(self) -> str:
         told = self.to_dict()
@@ -188,12 +233,13 @@ _DEFAULTS: dict[str, Any] = {
     "aim": "near",
     "balanced": None,
     "limits": None,
+    "templates": (),
     "rule": "smallest",
 }
 
 
-def _made(fields: dict[str, Any]) -> Gang:
-    return Gang(**fields)
+def _made(fields: dict[str, Any], ranks: int) -> Gang:
+    return Gang(**fields).at(ranks)
 
 
 def _size(name: str, value: Any) -> int:
@@ -224,6 +270,22 @@ def _slices(slices: Any, group: int) -> tuple[Slice, ...]:
             within = f"slice {inner}" if at else f"group {inner}"
             raise InvalidRequest(f"{name} of {size} ranks: not a multiple of {within}")
         made.append((size, _level(f"{name} level", one[1]) or 0))
+    return tuple(made)
+
+
+def _templates(
+    templates: Any, ranks: int, outermost: int, name: str
+) -> tuple[int, ...]:
+    if isinstance(templates, (str, bytes)) or not isinstance(templates, Iterable):
+        raise InvalidRequest(f"templates {templates!r}: falling numbers of ranks")
+    made: list[int] = []
+    for at, one in enumerate(templates):
+        size = _size(f"templates[{at}]", one)
+        if size >= (made[-1] if made else ranks):
+            raise InvalidRequest(f"templates[{at}] {size}: not below the one before")
+        if size % outermost:
+            raise InvalidRequest(f"templates[{at}] {size}: not a multiple of {name}")
+        made.append(size)
     return tuple(made)
 
 

@@ -183,7 +183,11 @@ class Planner(Plans, HealthChanges, Batch, Queries, Advising, Syncs, Snapshots):
         pointer = ffi.NULL if bound is None else bound.pointer
         packed, runs = native.place_limited(self._core, request, pointer, bool(apply))
         if packed < 0:
-            return self._refused(packed, gang, request, pointer)
+            refused = self._refused(packed, gang, request, pointer)
+            if gang.templates:
+                less = gang.at(gang.templates[0])
+                return self._place_limited(job, less, limits, apply) or refused
+            return refused
         if apply and job is not None:
             return self._record(job, packed, gang, bound)
         positions = positions_of(0, gang.ranks, runs)

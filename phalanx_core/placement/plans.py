@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 
 from phalanx_core import native
-from phalanx_core.errors import InvalidRequest, OwnershipError, StalePlan, UnknownJob
+from phalanx_core.errors import InvalidRequest, StalePlan
 from phalanx_core.native import ffi, lib
-from phalanx_core.placement.repair import DrainPlan, Repair, core_moves, expanded
-from phalanx_core.placement.repairs import APPLY, CORDONED, MOVE_SIZE, Repairs
-
-if TYPE_CHECKING:
-    from phalanx_core.placement.frame import Frame
+from phalanx_core.placement.repair import DrainPlan, Repair
+from phalanx_core.placement.repairs import APPLY, CORDONED
+from phalanx_core.placement.resizing import Resizes
 
 _NULL = ffi.NULL
 
 
-class Plans(Repairs):
+class Plans(Resizes):
     """The part of a planner that commits plans; see :class:`Planner`."""
 
     __slots__ = ()
@@ -46,53 +42,6 @@ class Plans(Repairs):
                 self._note_repair(plan, self._find(plan.job))
             else:
                 raise InvalidRequest(f"plan {plan!r}: a Repair or a DrainPlan")
-
-    def _check_frame(self, frame: Frame, subject: str) -> None:
-        if frame is self._frame:
-            return
-        if frame.topology in self._outside.past:
-            raise StalePlan(f"{subject}: the cluster was synced since it was made")
-        if frame.topology != self._frame.topology or frame.type != self._frame.type:
-            raise InvalidRequest(f"{subject}: made on another topology or type")
-
-    def _check_lost(self, core: Any, plan: Repair, subject: str) -> None:
-        """A leaf that came back is its job's again: the plan to leave it is stale."""
-        left = expanded(core_moves(plan._reply))[:, 1].astype(np.uint32)
-        states = native.states_of(core, left)
-        lost = ((states >> 2) & 3 == lib.PHX_DOWN) | ((states >> 4) & 1 == 1)
-        if plan._rest is not None and plan._rest.failed:
-            runs = np.frombuffer(plan._rest.failed, native.RUN)
-            for first, count in runs.tolist():
-                lost |= (left >= first) & (left < first + count)
-        if int(lost.sum()) < plan.dead - len(plan.unresolved):
-            raise StalePlan(f"{subject}: a leaf that was lost is healthy again")
-
-    def _commit(self, core: Any, plan: Repair) -> None:
-        subject = f"plan for job {plan.job!r}"
-        self._check_frame(plan._frame, subject)
-        try:
-            entry = self._find(plan.job)
-        except (UnknownJob, OwnershipError):
-            raise StalePlan(f"{subject}: the job is gone") from None
-        token = getattr(plan, "_token", None)
-        if token is None:
-            raise StalePlan(f"{subject}: it was applied when it was made")
-        if token != lib.phx_handle(core, entry._slot) or (entry.gang != plan.gang):
-            raise StalePlan(f"{subject}: the job was placed anew since")
-        self._check_lost(core, plan, subject)
-        moves = core_moves(plan._reply)
-        failed = b"" if plan._rest is None else plan._rest.failed
-        _, request, _ = self._frame.compiled(entry.gang, core)
-        status = lib.phx_apply_sliced(
-            core,
-            entry._slot,
-            request,
-            ffi.from_buffer("phx_move[]", moves) if moves else _NULL,
-            len(moves) // MOVE_SIZE,
-            ffi.from_buffer("phx_run[]", failed) if failed else _NULL,
-            len(failed) // native.RUN.itemsize,
-        )
-        native.check(status, subject)
 
     def drain(self, leaves: object, apply: bool = True) -> DrainPlan:
         """Cordon leaves and move the jobs off them.

@@ -207,9 +207,9 @@ class Rebuild:
         """The gang, its limits by the domains of the new topology."""
         if gang.limits is None:
             return gang
-        fields: dict[str, Any] = gang.to_dict()
+        fields: dict[str, Any] = gang.full.to_dict()
         fields["limits"] = self._rows(gang.limits)
-        return Gang(**fields)
+        return Gang(**fields).at(gang.ranks)
 
     def _rows(self, limits: Mapping[Any, IntArray]) -> dict[Any, IntArray]:
         """Rows by new domain; one with no leaf of old takes nothing of the gang."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,12 @@ import numpy as np
 from phalanx_core.native import MOVE
 from phalanx_core.placement.keys import Handle, Job
 from phalanx_core.placement.misfit import Misfit, plural
-from phalanx_core.placement.results import Placement, by_host, spans
+from phalanx_core.placement.results import (
+    Placement,
+    by_host,
+    positions_of,
+    spans,
+)
 
 if TYPE_CHECKING:
     from phalanx_core.placement.frame import Frame
@@ -24,12 +29,43 @@ CHAIN_MAX = 16
 
 
 @dataclass(slots=True)
-class Rest:
-    """What most repairs do not have: leaves given as failed, ranks left over."""
+class Resized:
+    """How a gang changes its size.
 
-    failed: bytes
-    unresolved: IntArray
+    Attributes
+    ----------
+    gang
+        At its size afterwards.
+    kept
+        Ranks that stay, by their numbers before: int32, ascending.
+    more
+        The ranks that are new, as a gang of their own; None where it shrinks.
+    runs
+        Their leaves, as the core's runs.
+    """
+
+    gang: Gang
+    kept: IntArray
+    more: Gang | None = None
+    runs: bytes = b""
+
+    def positions(self, before: IntArray) -> IntArray:
+        """Of all ranks afterwards, from those before."""
+        stay = before[self.kept]
+        if self.more is None:
+            return stay
+        added = positions_of(0, self.more.ranks, self.runs)
+        return np.concatenate([stay, added]).astype(np.int32)
+
+
+@dataclass(slots=True)
+class Rest:
+    """What most repairs do not have: leaves given as failed, ranks left over, a size."""
+
+    failed: bytes = b""
+    unresolved: IntArray = field(default_factory=lambda: np.empty(0, np.int32))
     reason: str = ""
+    resized: Resized | None = None
 
 
 class Repair:
@@ -76,9 +112,19 @@ class Repair:
     _rest: Rest | None
 
     @property
+    def _resized(self) -> Resized | None:
+        return None if self._rest is None else self._rest.resized
+
+    @property
     def gang(self) -> Gang:
-        """What the job asked for."""
-        return self._before.gang
+        """What the job asked for, at its size afterwards."""
+        resized = self._resized
+        return self._before.gang if resized is None else resized.gang
+
+    @property
+    def template(self) -> int:
+        """Ranks that it has afterwards, one of the gang's sizes."""
+        return self.gang.ranks
 
     @property
     def reason(self) -> str:
@@ -94,11 +140,21 @@ class Repair:
 
     @property
     def moves(self) -> IntArray:
-        """Rank, leaf it leaves, leaf it takes, by rank: int32, shape (n, 3)."""
+        """Rank, leaf it leaves, leaf it takes, by rank: int32, shape (n, 3).
+
+        Ranks are numbered as before. A rank that is new leaves -1.
+        """
         moves = expanded(core_moves(self._reply))
         moves[:, 1] = self._frame.leaf_ids(moves[:, 1])
         moves[:, 2] = self._frame.leaf_ids(moves[:, 2])
-        return moves
+        resized = self._resized
+        if resized is None or resized.more is None:
+            return moves
+        more = np.full((resized.more.ranks, 3), -1, np.int32)
+        more[:, 0] = np.arange(resized.gang.ranks - len(more), resized.gang.ranks)
+        added = positions_of(0, len(more), resized.runs)
+        more[:, 2] = self._frame.leaf_ids(added)
+        return np.concatenate([moves, more])
 
     @property
     def leaves(self) -> IntArray:
@@ -112,12 +168,20 @@ class Repair:
         moves = expanded(core_moves(self._reply))
         positions = self._before._positions()
         positions[moves[:, 0]] = moves[:, 2]
-        return positions
+        resized = self._resized
+        return positions if resized is None else resized.positions(positions)
 
     @property
     def kept(self) -> IntArray:
-        """``kept[new] = old`` rank: int32; repairs in place renumber nobody."""
-        return np.arange(self.gang.ranks, dtype=np.int32)
+        """``kept[new] = old`` rank: int32, -1 for a rank that is new.
+
+        Only a gang that shrinks numbers its ranks anew.
+        """
+        resized = self._resized
+        if resized is None:
+            return np.arange(self.gang.ranks, dtype=np.int32)
+        new = np.full(resized.gang.ranks - resized.kept.size, -1, np.int32)
+        return np.concatenate([resized.kept, new])
 
     @property
     def level_before(self) -> int:
@@ -127,7 +191,10 @@ class Repair:
     @property
     def level_after(self) -> int:
         """Index of the lowest level that holds it afterwards."""
-        return self._head(_AFTER)
+        if self._resized is None:
+            return self._head(_AFTER)
+        positions = self._positions()
+        return self._frame.level_of(int(positions.min()), int(positions.max()))
 
     @property
     def dead(self) -> int:
@@ -162,11 +229,19 @@ class Repair:
             "spares_used": self.spares_used,
             "unresolved": self.unresolved.tolist(),
             "reason": self.reason,
+            **({} if self._resized is None else {"kept": self.kept.tolist()}),
         }
 
     def __str__(self) -> str:
         moves = self.moves
         levels = self._frame.topology.levels
+        resized = self._resized
+        if resized is not None and resized.more is not None:
+            return (
+                f"job {self.job!r}: grows to {plural(self.template, 'rank')}, the new "
+                f"ones on leaves {spans(moves[:, 2])}, level "
+                f"{levels[self.level_before]} -> {levels[self.level_after]}"
+            )
         if not len(moves):
             text = f"job {self.job!r}: nothing moves"
         else:
@@ -177,6 +252,9 @@ class Repair:
                 f"{spans(moves[:, 2])}, level {levels[self.level_before]} -> "
                 f"{levels[self.level_after]}"
             )
+        if resized is not None:
+            gone = np.setdiff1d(np.arange(self._before.gang.ranks), resized.kept)
+            text += f"; shrinks to {self.template}: ranks {spans(gone)} end"
         if self.spares_used:
             text += f", {plural(self.spares_used, 'spare')} used"
         if self.reason:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _NULL = ffi.NULL
 APPLY: int = lib.PHX_REPLAN_APPLY
-_PARTIAL: int = lib.PHX_REPLAN_PARTIAL
+PARTIAL: int = lib.PHX_REPLAN_PARTIAL
 _WIDEN: int = lib.PHX_REPLAN_WIDEN
 CORDONED: int = lib.PHX_REPLAN_CORDONED
 MOVE_SIZE = native.MOVE.itemsize
@@ -165,7 +165,7 @@ class Repairs(State):
         if limits is not None:
             bound = self._frame.limits(copied(limits))
         pointer = _NULL if bound is None else bound.pointer
-        flags = (_PARTIAL if partial else 0) | (APPLY if apply else 0)
+        flags = (PARTIAL if partial else 0) | (APPLY if apply else 0)
         flags |= _WIDEN if widen else 0
         return self._replan_slot(self._core, job, positions, pointer, flags)
 
@@ -249,10 +249,16 @@ class Repairs(State):
     def _note_repair(self, repair: Repair, entry: Entry) -> None:
         """Tables after moves were made: the job's entry, and leaves to fence."""
         job, slot = repair.job, entry._slot
+        resized = repair._resized
         if core_moves(repair._reply):
             self._taken.append(repair)
-            if not isinstance(job, Handle):
-                self._jobs[job] = Moved(slot, entry.gang, entry._limits)
+        if resized is not None:
+            ends = np.delete(repair._before._positions(), resized.kept)
+            if ends.size:
+                self._taken.append((job, ends.tolist()))
+        changed = resized is not None or core_moves(repair._reply)
+        if changed and not isinstance(job, Handle):
+            self._jobs[job] = Moved(slot, repair.gang, entry._limits)
         if repair._rest is not None and repair._rest.failed:
             self._hit[slot] = None
 

@@ -112,7 +112,7 @@ class Placement:
     Attributes
     ----------
     gang
-        What was asked for.
+        What was asked for, at the size that was placed.
 
     Examples
     --------
@@ -139,6 +139,11 @@ class Placement:
 
     def _positions(self) -> IntArray:
         return positions_of(self._packed, self.gang.ranks, self._runs)
+
+    @property
+    def template(self) -> int:
+        """Ranks that were placed: the gang's, or one of its templates."""
+        return self.gang.ranks
 
     @property
     def level(self) -> int:

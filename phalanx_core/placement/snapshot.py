@@ -237,7 +237,9 @@ def _frame(topology: Topology, tables: dict[str, Any]) -> Frame:
 
 
 def _gang_fields(gang: Gang) -> dict[str, Any]:
-    fields = gang.to_dict()
+    fields = gang.full.to_dict()
+    if gang.full.ranks != gang.ranks:
+        fields["template"] = gang.ranks
     if gang.limits is not None:
         # A pair a level: in JSON an index as a key would come back as a text.
         fields["limits"] = [
@@ -249,7 +251,8 @@ def _gang_fields(gang: Gang) -> dict[str, Any]:
 def _gang(fields: dict[str, Any]) -> Gang:
     rows = fields.pop("limits", None)
     limits = None if rows is None else {level: _row(text) for level, text in rows}
-    return Gang(**fields, limits=limits)
+    template = fields.pop("template", fields["ranks"])
+    return Gang(**fields, limits=limits).at(template)
 
 
 def _packed_rows(rows: Mapping[int, IntArray]) -> dict[str, str]:
