@@ -51,6 +51,7 @@ def gang_of(topology: Topology, job: str, spec: JobSpec) -> Gang:
             prefer=spec.prefer,
             aim=spec.aim,
             balanced=spec.balanced,
+            templates=spec.templates,
             rule=spec.rule,
             limits=limits or None,
         )

@@ -49,6 +49,7 @@ class JobSpec:
     prefer: str | None = None
     aim: str = "near"
     balanced: str | None = None
+    templates: tuple[int, ...] = ()
     rule: str = "smallest"
     limits: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     type: str | None = None
@@ -139,6 +140,7 @@ def check_job(path: str, number: int, row: Any) -> JobSpec:
         prefer=_word(where, "prefer", row.get("prefer")),
         aim=aim,
         balanced=balanced,
+        templates=_templates(where, row.get("templates"), ranks, slices or group),
         rule=_choice(where, "rule", row.get("rule", RULES[0]), RULES),
         limits=_limits(where, row.get("limits")),
         type=_word(where, "type", row.get("type")),
@@ -168,6 +170,26 @@ def _slices(where: str, value: Any, group: int, ranks: int) -> tuple[SliceSpec, 
         raise InvalidRequest(
             f"{where}: ranks: must be a multiple of {name}, got {ranks}"
         )
+    return tuple(made)
+
+
+def _templates(
+    where: str, value: Any, ranks: int, outermost: tuple[SliceSpec, ...] | int
+) -> tuple[int, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, (list, tuple)):
+        rule = "must be a list of falling numbers of ranks"
+        raise InvalidRequest(f"{where}: templates: {rule}, got {_kind(value)}")
+    unit = outermost if isinstance(outermost, int) else outermost[-1].size
+    made: list[int] = []
+    for at, one in enumerate(value):
+        key = f"templates[{at}]"
+        size = _size(where, key, one, least=1)
+        if size >= (made[-1] if made else ranks) or size % unit:
+            rule = f"must fall, and be a multiple of {unit}"
+            raise InvalidRequest(f"{where}: {key}: {rule}, got {size}")
+        made.append(size)
     return tuple(made)
 
 

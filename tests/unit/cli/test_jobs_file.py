@@ -55,10 +55,12 @@ def test_slices_and_balanced_are_read(tmp_path: Path) -> None:
         "  group: 8\n"
         "  slices: [{size: 16, level: rack}, {size: 32, level: pod}]\n"
         "  balanced: rack\n"
+        "  templates: [32]\n"
     )
     (job,) = read_jobs(str(path))
     assert job.slices == (SliceSpec(16, "rack"), SliceSpec(32, "pod"))
     assert job.balanced == "rack"
+    assert job.templates == (32,)
     assert check_job("state", 1, job.to_dict()) == job
 
 
@@ -88,6 +90,24 @@ def test_what_is_wrong_with_slices_is_named(
     assert message in told
 
 
+@pytest.mark.parametrize(
+    ("templates", "message"),
+    [
+        ("8", "templates: must be a list of falling numbers of ranks, got 8"),
+        ("[a]", "templates[0]: must be a whole number, got 'a'"),
+        ("[16]", "templates[0]: must fall, and be a multiple of 4, got 16"),
+        ("[8, 8]", "templates[1]: must fall, and be a multiple of 4, got 8"),
+        ("[6]", "templates[0]: must fall, and be a multiple of 4, got 6"),
+    ],
+)
+def test_what_is_wrong_with_templates_is_named(
+    tmp_path: Path, templates: str, message: str
+) -> None:
+    """File, job, field and rule."""
+    text = f"- {{name: a, ranks: 16, group: 4, templates: {templates}}}"
+    assert wrong(tmp_path, text) == f"jobs.yaml: job 'a': {message}"
+
+
 def test_balanced_does_not_go_with_fill(tmp_path: Path) -> None:
     """What is filled is not spread."""
     told = wrong(tmp_path, "- {name: a, ranks: 4, aim: fill, balanced: rack}")
@@ -102,8 +122,8 @@ def test_json_is_read_as_well(tmp_path: Path) -> None:
 
 
 KEYS = (
-    "name, ranks, group, group_level, slices, within, prefer, aim, balanced, rule, "
-    "limits, type"
+    "name, ranks, group, group_level, slices, within, prefer, aim, balanced, "
+    "templates, rule, limits, type"
 )
 BAD = [
     # An empty file is no list.
