@@ -92,7 +92,7 @@ class Advising(State):
         Parameters
         ----------
         gang, limits
-            As for :meth:`fits`.
+            As for :meth:`fits`, at its own size: templates do not count.
         costs
             Job, or :class:`Handle`, to what its leaving costs, above 0. Nobody else is
             asked to leave: list jobs of lower priority alone.
@@ -139,6 +139,7 @@ class Advising(State):
                 raise InvalidRequest(f"gang {gang!r}: a Gang")
             if self._frame.alignment == "buddy":
                 raise InvalidRequest("preempt_advice: alignment 'buddy' has none")
+            gang = _whole(gang)
             _, _, bound = self._frame.compiled(gang, self._core)
             if limits is not None:
                 bound = self._frame.limits(copied(limits))
@@ -169,6 +170,15 @@ class Advising(State):
         other: State = object.__new__(type(self))
         self._copy_to(other)
         return other
+
+
+def _whole(gang: Gang) -> Gang:
+    """The gang without its smaller sizes, with which it might fit as it is."""
+    if not gang.templates:
+        return gang
+    fields = gang.to_dict()
+    del fields["templates"]
+    return Gang(**fields)
 
 
 def _price(job: object, cost: Any) -> float:

@@ -26,7 +26,8 @@ class Syncs(State):
         Leaves are known by name. Hosts may have come, gone, moved to another domain, or
         have other GPUs; what the description's report calls unhealthy goes down, what
         it calls cordoned is closed, until a later one no longer says so. Without a
-        report health stays as it is.
+        report health stays as it is. A new planner takes the health that was read with
+        its topology by ``planner.sync(planner.topology)``.
 
         Every gang keeps its key, gang, limits and the leaves of its ranks. A leaf it
         holds that is gone, or moved out of a domain the gang must share, stays in

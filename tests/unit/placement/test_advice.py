@@ -112,6 +112,16 @@ def test_slices_need_whole_racks() -> None:
     assert (advice.victims, advice.cost, advice.proven) == (("a", "b"), 10.0, True)
 
 
+def test_the_gang_is_wanted_whole() -> None:
+    """That one of its smaller sizes fits as it is does not count."""
+    planner = four_hosts()
+    planner.release("d")
+    gang = Gang(4, group=2, within="host", templates=(2,))
+    assert planner.fits(gang)
+    advice = planner.preempt_advice(gang, {"c": 3, "a": 4})
+    assert (advice.victims, advice.placement.gang.ranks) == (("c",), 4)
+
+
 def test_of_equal_sets_the_first_is_given() -> None:
     """By domain; the order of ``costs`` does not matter."""
     costs = {"e": 1, "b": 1, "a": 1}

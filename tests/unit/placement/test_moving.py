@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from phalanx_core import Gang, Planner, Topology
 from phalanx_core.placement.moving import most_common
+from phalanx_core.topology.report import CompileReport
 
 Hosts = dict[str, tuple[str, str | None, int]]
 
@@ -105,3 +108,30 @@ def test_most_common() -> None:
     assert most_common(np.array([3, 1, 3, 1, -1, -1, -1])) == 1
     assert most_common(np.array([-1, -1])) == -1
     assert most_common(np.array([], np.int32)) == -1
+
+
+def test_a_shrunk_gang_with_limits_can_grow_again() -> None:
+    """Its sizes and its limits go over to the new topology."""
+    planner = Planner(fleet(BEFORE))
+    gang = Gang(4, group=2, templates=(2,), limits={"host": [2, 2, 0, 0]})
+    planner.adopt("job", gang.at(2), ["b0", "b1"])
+    planner.sync(fleet({"x": ("p", "r", 2)} | BEFORE))
+    full = planner.gang("job").full
+    assert (full.ranks, full.limits["host"].tolist()) == (4, [0, 2, 2, 0, 0])
+    assert set(planner.resize("job", 4).by_host()) == {"a", "b"}
+
+
+def test_a_planner_takes_the_health_of_its_own_description() -> None:
+    """At its start: ``sync`` with the topology it was made of."""
+    made = fleet(BEFORE)
+    report = CompileReport(1, 1, 4, 8, (), (), (), (), ("a0",), ("b0", "b1"))
+    topology = replace(made, report=report)
+    planner = Planner(topology)
+    assert planner.free_leaves() == 8
+    told = planner.sync(topology)
+    assert (told.changed, planner.free_leaves()) == (True, 5)
+    assert told.altered == {
+        "a": ("1 gpu unhealthy by their source",),
+        "b": ("2 gpu cordoned",),
+    }
+    assert not planner.sync(topology).changed
