@@ -171,6 +171,8 @@ def test_a_second_thread_is_turned_away() -> None:
         lambda p: p.save(),
         lambda p: p.place_many([1], Gang(1)),
         lambda p: p.clone(),
+        lambda p: p.sync(TOPOLOGY),
+        lambda p: p.preempt_advice(Gang(1), {}),
     ],
 )
 def test_no_call_enters_a_planner_in_use(call: Any) -> None:
