@@ -12,6 +12,7 @@ from phalanx_core.errors import InvalidRequest, OwnershipError
 from phalanx_core.native import LEAVES_MAX, MISFIT, ffi, lib
 from phalanx_core.placement.advice import Advising
 from phalanx_core.placement.batch import Batch
+from phalanx_core.placement.chains import broken_chain
 from phalanx_core.placement.frame import Frame
 from phalanx_core.placement.gang import Gang
 from phalanx_core.placement.health import HealthChanges
@@ -271,6 +272,9 @@ class Planner(Plans, HealthChanges, Batch, Queries, Advising, Syncs, Snapshots):
                     f"{self._held_by(position)}"
                 )
             packed = int(lib.phx_adopt(self._core, request, native.words(at)))
+            if packed == -lib.PHX_BAD_CHAIN:
+                rule = broken_chain(self._frame, gang, at)
+                raise InvalidRequest(f"{subject}: {gang!r}: {rule}")
             if packed < 0:
                 raise native.failure(packed, f"{subject}: {gang!r}")
             if ((states >> 2) & 3 == lib.PHX_DOWN).any():

@@ -240,7 +240,7 @@ CALLS: dict[str, tuple[Call, type[Exception], str]] = {
     "adopt against the group": (
         lambda p: p.adopt("b", Gang(2, group=2), [9, 10]),
         InvalidRequest,
-        "the leaves break the gang's own constraints",
+        "adopt('b'): Gang(2, group=2): group of 2: ranks 0-1 lie in host-4 and host-5",
     ),
     "no such level": (
         lambda p: p.free_leaves("pod"),
