@@ -65,6 +65,7 @@ fuzz: $(VENV)/.all
 
 mutants: $(VENV)/.all
 	$(PY) tests/mutants/run.py
+	$(PY) tests/mutants/readers.py
 
 # A copy of the tree is built under the switches, so .venv keeps its plain core.
 sanitize: $(VENV)/.all
