@@ -18,7 +18,7 @@ ARRIVALS = {
     "pod": (Gang(1024, group=8, within="pod"), 310.0, True),
     "anywhere": (Gang(2048, group=8), 287.0, True),
     "single leaves": (Gang(2048), 279.0, True),
-    "slices": (Gang(1024, group=8, slices=[(64, "rack")], within="pod"), 765.0, False),
+    "slices": (Gang(1024, group=8, slices=[(64, "rack")], within="pod"), 765.0, True),
 }
 
 

@@ -95,26 +95,27 @@ class Capacity:
             return usable.astype(np.int64)
         return np.add.reduceat(usable.astype(np.int64), self.stages[0].starts[:-1])
 
-    def ranks(self, counts: Counts) -> Counts:
-        """Ranks of each vertex of the highest stage."""
+    def ranks(self, counts: Counts) -> list[Counts]:
+        """Ranks of the vertices of each stage; without one, the counts."""
+        found = [] if self.stages else [counts]
         for number, stage in enumerate(self.stages):
             if number:
                 counts = np.add.reduceat(counts, stage.starts[:-1])
             counts = np.minimum(counts, stage.most)
             counts = counts - counts % stage.unit
-        return counts
+            found.append(counts)
+        return found
 
-    def part(self, tops: list[int]) -> Part:
-        """The same for some vertices of the highest stage, many cases at a time."""
+    def part(self, tops: list[int], number: int) -> Part:
+        """The same for some vertices of one stage, many cases at a time."""
         ids = np.array(tops, np.int64)
         layers: list[tuple[int, Counts, Counts]] = []
-        for stage in reversed(self.stages):
-            cuts = np.zeros(0, np.int64)
-            if stage is not self.stages[0]:
-                sizes = stage.starts[ids + 1] - stage.starts[ids]
-                cuts = np.cumsum(sizes) - sizes
+        for at in range(number, -1, -1):
+            stage = self.stages[at]
+            sizes = stage.starts[ids + 1] - stage.starts[ids]
+            cuts = np.cumsum(sizes) - sizes
             layers.append((stage.unit, stage.most[ids], cuts))
-            if stage is not self.stages[0]:
+            if at:
                 inner = np.arange(sizes.sum()) - np.repeat(cuts, sizes)
                 ids = np.repeat(stage.starts[ids], sizes) + inner
         layers.reverse()

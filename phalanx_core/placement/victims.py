@@ -3,7 +3,8 @@
 Only jobs inside a domain matter to it. In one, jobs that share a vertex at which the
 gang's groups or limits cut stand or fall together: such a *cluster* is enumerated, jobs
 that are alike in it by their number alone. Clusters do not touch each other, so what they
-give adds up, and a knapsack over them is exact.
+give adds up, and a knapsack over them is exact. A large cluster within one vertex falls
+apart into clusters of the stage below in the same way.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from phalanx_core.placement.rooms import Counts
 
 # Distinguishable choices in one cluster that are all looked at.
 CHOICES_MAX = 4096
+# Amounts that one vertex may give, each worth a knapsack of its own.
+AMOUNTS_MAX = 256
 
 
 class Answer(NamedTuple):
@@ -33,10 +36,11 @@ class Answer(NamedTuple):
 
 
 class Cluster(NamedTuple):
-    """Candidates that share vertices of the highest stage, and those vertices."""
+    """Candidates that share vertices of a stage, those vertices, the rows of both."""
 
     members: list[int]
     tops: list[int]
+    rows: list[int]
 
 
 class Room(NamedTuple):
@@ -89,34 +93,29 @@ class Victims:
         self.low = capacity.counts(usable)
         self.base = capacity.ranks(self.low)
         self.most = capacity.ranks(capacity.counts(usable | (holder >= 0)))
+        self.last = len(self.base) - 1
         at = np.flatnonzero(holder >= 0)
         if capacity.stages:
             at = np.searchsorted(capacity.stages[0].starts, at, side="right") - 1
         pairs, counts = np.unique(
             np.stack([at, holder[holder >= 0]]), axis=1, return_counts=True
         )
-        self.vertex, self.who = pairs
-        self.count: Counts = counts.astype(np.int64)
-        self.top = self._top(self.vertex)
+        above = [pairs[0]]
+        for stage in capacity.stages[1:]:
+            above.append(np.searchsorted(stage.starts, above[-1], side="right") - 1)
         # Where nothing can be gained, nobody need leave.
-        gains = self.most[self.top] > self.base[self.top]
-        rows = np.flatnonzero(gains)
-        self.vertex, self.who, self.count, self.top = (
-            column[rows] for column in (self.vertex, self.who, self.count, self.top)
-        )
-
-    def _top(self, vertex: Counts) -> Counts:
-        """Vertex of the highest stage above each of the lowest."""
-        for stage in self.capacity.stages[1:]:
-            vertex = np.searchsorted(stage.starts, vertex, side="right") - 1
-        return vertex
+        rows = self.most[-1][above[-1]] > self.base[-1][above[-1]]
+        self.who, self.count = pairs[1][rows], counts[rows].astype(np.int64)
+        # Vertex of each stage, from the lowest, of each pair of vertex and candidate.
+        self.above: list[Counts] = [vertices[rows] for vertices in above]
+        self.top = self.above[-1]
 
     def fits(self, members: tuple[int, ...]) -> bool:
         """Whether the gang has room once these have left."""
         low = self.low.copy()
         rows = np.isin(self.who, members)
-        np.add.at(low, self.vertex[rows], self.count[rows])
-        ranks = self.capacity.ranks(low)
+        np.add.at(low, self.above[0][rows], self.count[rows])
+        ranks = self.capacity.ranks(low)[-1]
         sums = np.add.reduceat(ranks, self.capacity.tops[:-1])
         return bool((sums[self.capacity.open] >= self.ranks).any())
 
@@ -145,8 +144,8 @@ class Victims:
 
     def _rooms(self) -> Iterator[Room]:
         tops = self.capacity.tops
-        base = np.add.reduceat(self.base, tops[:-1])
-        most = np.add.reduceat(self.most, tops[:-1])
+        base = np.add.reduceat(self.base[-1], tops[:-1])
+        most = np.add.reduceat(self.most[-1], tops[:-1])
         unit = self.capacity.unit
         for at in np.flatnonzero(self.capacity.open & (most >= self.ranks)).tolist():
             low, high = np.searchsorted(self.top, tops[at : at + 2]).tolist()
@@ -156,11 +155,11 @@ class Victims:
             if not self.capacity.stages:
                 options = loose = self._alone(low, high, need)
                 low = high
-            for cluster, rows in self._clusters(low, high):
-                found, all_of_them = self._options(cluster, rows, need)
+            for cluster in self._clusters(list(range(low, high)), self.last):
+                found, all_of_them = self._options(cluster, need, self.last)
                 options.append(found)
                 proven &= all_of_them
-                loose += [found] if all_of_them else self._loose(rows, need)
+                loose += [found] if all_of_them else self._loose(cluster.rows, need)
             yield Room(need, options, proven, lower_bound(loose, need))
 
     def _alone(self, low: int, high: int, need: int) -> list[list[Option]]:
@@ -172,8 +171,8 @@ class Victims:
             if count
         ]
 
-    def _clusters(self, low: int, high: int) -> Iterator[tuple[Cluster, list[int]]]:
-        """Clusters among the rows of one domain, each with its rows."""
+    def _clusters(self, rows: list[int], stage: int) -> list[Cluster]:
+        """Clusters among some rows, by their first candidates."""
         joined: dict[int, int] = {}
 
         def root(one: int) -> int:
@@ -182,20 +181,20 @@ class Victims:
                 one = joined[one]
             return one
 
-        who, top = self.who[low:high].tolist(), self.top[low:high].tolist()
+        who, top = self.who[rows].tolist(), self.above[stage][rows].tolist()
         for one, vertex in zip(who, top, strict=True):
-            a, b = root(one), root(-1 - vertex)
-            # The smaller candidate leads, so that the order is that of the jobs.
-            lead = max(a, b) if min(a, b) < 0 else min(a, b)
+            # Vertices are below zero, so that the first candidate leads its cluster.
+            a, b = sorted((root(one), root(-1 - vertex)))
+            lead = b if a < 0 else a
             joined[a if lead == b else b] = lead
-        found: dict[int, tuple[Cluster, list[int]]] = {}
-        for row, one in enumerate(who, low):
-            cluster, rows = found.setdefault(root(one), (Cluster([], []), []))
-            rows.append(row)
-        for _, (cluster, rows) in sorted(found.items()):
-            cluster.members.extend(sorted(set(self.who[rows].tolist())))
-            cluster.tops.extend(sorted(set(self.top[rows].tolist())))
-            yield cluster, rows
+        found: dict[int, Cluster] = {}
+        for row, one in zip(rows, who, strict=True):
+            found.setdefault(root(one), Cluster([], [], [])).rows.append(row)
+        for cluster in found.values():
+            cluster.members.extend(sorted(set(self.who[cluster.rows].tolist())))
+            tops = self.above[stage][cluster.rows]
+            cluster.tops.extend(sorted(set(tops.tolist())))
+        return [found[lead] for lead in sorted(found)]
 
     def _loose(self, rows: list[int], need: int) -> list[list[Option]]:
         """Each candidate with all that its vertices could gain: more than it gives."""
@@ -203,7 +202,7 @@ class Victims:
         gain: dict[int, dict[int, int]] = {}
         for row in rows:
             top = int(self.top[row])
-            gained = int(self.most[top] - self.base[top]) // unit
+            gained = int(self.most[-1][top] - self.base[-1][top]) // unit
             gain.setdefault(int(self.who[row]), {})[top] = gained
         return [
             [Option(min(need, sum(gained.values())), self.costs[one], (one,))]
@@ -211,31 +210,66 @@ class Victims:
         ]
 
     def _options(
-        self, cluster: Cluster, rows: list[int], need: int
+        self, cluster: Cluster, need: int, stage: int
     ) -> tuple[list[Option], bool]:
         """What a cluster may give, and whether that is all it may."""
-        part = self.capacity.part(cluster.tops)
+        part = self.capacity.part(cluster.tops, stage)
         column = {vertex: at for at, vertex in enumerate(part.lowest.tolist())}
         gives = np.zeros((len(cluster.members), len(column)), np.int64)
         row_of = {one: at for at, one in enumerate(cluster.members)}
-        for row in rows:
-            gives[row_of[int(self.who[row])], column[int(self.vertex[row])]] = (
-                self.count[row]
-            )
+        for row in cluster.rows:
+            spot = column[int(self.above[0][row])]
+            gives[row_of[int(self.who[row])], spot] = self.count[row]
         alike = self._alike(cluster.members, gives)
         full = prod(len(one) + 1 for one in alike) <= CHOICES_MAX
+        if not full and stage and len(cluster.tops) == 1:
+            return self._nested(cluster, need, stage)
         chosen = _all(alike) if full else self._some(cluster.members, gives, alike)
         taken = np.zeros((len(chosen), len(cluster.members)), np.int64)
         for number, members in enumerate(chosen):
             taken[number, [row_of[one] for one in members]] = 1
         start = self.low[part.lowest]
         ranks = part.ranks(start + taken @ gives) - part.ranks(start[None, :])[0]
+        unit = self.capacity.stages[stage].unit
         options = [
-            Option(int(gain) // self.capacity.unit, self._cost(members), members)
+            Option(int(gain) // unit, self._cost(members), members)
             for gain, members in zip(ranks.tolist(), chosen, strict=True)
-            if gain >= self.capacity.unit
+            if gain >= unit
         ]
         return undominated(options, need), full
+
+    def _nested(
+        self, cluster: Cluster, need: int, stage: int
+    ) -> tuple[list[Option], bool]:
+        """The least cost of each amount that one vertex may give, by what is in it."""
+        (top,) = cluster.tops
+        unit, inner = (self.capacity.stages[at].unit for at in (stage, stage - 1))
+        span = slice(*self.capacity.stages[stage].starts[top : top + 2].tolist())
+        start = int(self.base[stage - 1][span].sum())
+        base, most = int(self.base[stage][top]), int(self.most[stage][top])
+        amounts = min(need, (most - base) // unit)
+        proven = amounts <= AMOUNTS_MAX
+        needs = [
+            -(-(base + amount * unit - start) // inner)
+            for amount in range(1, min(amounts, AMOUNTS_MAX) + 1)
+        ]
+        groups = []
+        vertices = self.above[stage - 1][cluster.rows]
+        gains = self.most[stage - 1][vertices] > self.base[stage - 1][vertices]
+        rows = [row for row, gain in zip(cluster.rows, gains, strict=True) if gain]
+        for part in self._clusters(rows, stage - 1):
+            found, all_of_them = self._options(part, needs[-1], stage - 1)
+            groups.append(found)
+            proven &= all_of_them
+        options = []
+        for amount, wanted in enumerate(needs, 1):
+            answer = cover(groups, wanted)
+            if answer is None:
+                proven = False
+                break
+            proven &= answer[1]
+            options.append(Option(amount, self._cost(answer[0]), answer[0]))
+        return undominated(options, need), proven
 
     def _cost(self, members: tuple[int, ...]) -> float:
         return fsum(self.costs[one] for one in members)
