@@ -191,12 +191,14 @@ class _Differences:
     def _moves(self) -> None:
         """Hosts whose leaves lie in other domains; one look a pair of lowest domains."""
         old, new = self.rebuild.frame.topology, self.rebuild.given
-        before = self.rebuild.before.barred.items()
+        barred = self.rebuild.before.barred.items()
         leaf_at = self.rebuild.frame.tree.leaf_at
         # A leaf that is kept elsewhere was told of when it moved.
-        told = [int(leaf_at[at]) for at, one in before if one.why == ELSEWHERE]
+        told = [int(leaf_at[at]) for at, one in barred if one.why == ELSEWHERE]
         ids = np.setdiff1d(self.ids[self.rebuild.passage.to[self.ids] >= 0], told)
         now = self.rebuild.passage.to[ids]
+        if not ids.size:
+            return
         sides = [(old, ids), (new, now)]
         columns = [
             topology.domain_of(level)[leaves]
@@ -204,11 +206,24 @@ class _Differences:
             for level in range(1, len(topology.levels))
         ]
         _, firsts = np.unique(np.stack(columns), axis=1, return_index=True)
+        firsts.sort()
+        # A root that all share, before and after, tells nothing.
+        levels = [
+            level
+            for level in range(len(new.levels) - 1, 0, -1)
+            if max(old.domain_count(level), new.domain_count(level)) > 1
+        ]
+        if not levels:
+            return
         hosts = host_names(new)
-        for at in sorted(firsts.tolist()):
-            ways = _path(old, ids[at]), _path(new, now[at])
-            if ways[0] != ways[1]:
-                self.moved.setdefault(hosts[int(now[at])], ways)
+        ways = zip(
+            _paths(old, ids[firsts], levels),
+            _paths(new, now[firsts], levels),
+            strict=True,
+        )
+        for leaf, (before, after) in zip(now[firsts].tolist(), ways, strict=True):
+            if before != after:
+                self.moved.setdefault(hosts[leaf], (before, after))
 
     def marks(self, after: State) -> None:
         """Health and cordon by the topology's word that are new, and old marks back."""
@@ -262,11 +277,13 @@ def _ids(frame: Any, positions: set[int]) -> list[int]:
     return found
 
 
-def _path(topology: Topology, leaf: int) -> str:
-    """Labels of a leaf's domains, broadest first; a root that all share is left out."""
-    words = []
-    for level in range(len(topology.levels) - 1, 0, -1):
-        if topology.domain_count(level) > 1:
-            domain = int(topology.domain_of(level)[leaf])
-            words.append("-" if domain < 0 else str(topology.labels_of(level)[domain]))
-    return "/".join(words)
+def _paths(
+    topology: Topology, leaves: NDArray[np.int64], levels: list[int]
+) -> list[str]:
+    """Labels of each leaf's domains at some levels, joined by "/"; "-" for none."""
+    columns = []
+    for level in levels:
+        labels = [*map(str, topology.labels_of(level)), "-"]
+        domains = topology.domain_of(level)[leaves].tolist()
+        columns.append([labels[domain] for domain in domains])
+    return ["/".join(path) for path in zip(*columns, strict=True)]

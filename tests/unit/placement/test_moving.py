@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from phalanx_core import Gang, Planner, Topology
 from phalanx_core.placement.moving import most_common
+from phalanx_core.placement.rebuild import Holder, Rebuild
+from phalanx_core.placement.state import State
 from phalanx_core.topology.report import CompileReport
 
 Hosts = dict[str, tuple[str, str | None, int]]
@@ -135,3 +138,52 @@ def test_a_planner_takes_the_health_of_its_own_description() -> None:
         "b": ("2 gpu cordoned",),
     }
     assert not planner.sync(topology).changed
+
+
+def test_a_second_pod_moves_nobody() -> None:
+    """Hosts stay where they are, though their paths get a word longer."""
+    planner = Planner(fleet({"a": ("p", "r", 2), "b": ("p", "s", 2)}))
+    report = planner.sync(
+        fleet({"a": ("p", "r", 2), "b": ("p", "s", 2), "c": ("q", "r", 2)})
+    )
+    assert (report.added, report.moved) == ({"c": 2}, {})
+    report = planner.sync(fleet({"a": ("p", "r", 2), "b": ("q", "s", 2)}))
+    assert (report.removed, report.moved) == ({"c": 2}, {"b": ("p/s/b", "q/s/b")})
+
+
+def test_an_error_halfway_leaves_the_planner_as_it_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Memory that runs out while gangs are adopted, say: all is built beside."""
+    planner = Planner(fleet(BEFORE))
+    planner.place("one", Gang(2))
+    planner.place("two", Gang(2))
+    planner.fail(["d0"])
+    saved, topology = planner.save(), planner.topology
+    real = Rebuild._adopt
+
+    def adopt(self: Rebuild, other: State, holder: Holder) -> bool:
+        if holder.who == "two":
+            raise MemoryError
+        return real(self, other, holder)
+
+    monkeypatch.setattr(Rebuild, "_adopt", adopt)
+    with pytest.raises(MemoryError):
+        planner.sync(fleet(BEFORE | {"x": ("p", "r", 2)}))
+    assert planner.save() == saved
+    assert planner.topology is topology
+    planner.validate()
+    assert planner.place("three", Gang(2))
+
+
+def test_clusters_of_one_host_and_of_other_hosts() -> None:
+    """No domain to move between; no leaf in common."""
+    one = Topology.from_labels(["host"], [["a", "a"]], names=["a0", "a1"])
+    planner = Planner(one)
+    planner.place("job", Gang(1))
+    report = planner.sync(Topology.from_labels(["host"], [["a"]], names=["a0"]))
+    assert (report.moved, report.altered) == ({}, {"a": ("2 -> 1 gpu",)})
+    report = planner.sync(Topology.from_labels(["host"], [["z"]], names=["z0"]))
+    assert (report.added, report.removed) == ({"z": 1}, {"a": 1})
+    assert (report.held, planner.topology.names) == (("a0",), ("z0", "a0"))
+    planner.validate()
