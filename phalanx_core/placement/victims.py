@@ -249,10 +249,9 @@ class Victims:
         base, most = int(self.base[stage][top]), int(self.most[stage][top])
         amounts = min(need, (most - base) // unit)
         proven = amounts <= AMOUNTS_MAX
-        needs = [
-            -(-(base + amount * unit - start) // inner)
-            for amount in range(1, min(amounts, AMOUNTS_MAX) + 1)
-        ]
+        # The most is among them: without it a room might seem too small.
+        asked = np.linspace(1, amounts, min(amounts, AMOUNTS_MAX)).astype(np.int64)
+        needs = [-(-(base + n * unit - start) // inner) for n in asked.tolist()]
         groups = []
         vertices = self.above[stage - 1][cluster.rows]
         gains = self.most[stage - 1][vertices] > self.base[stage - 1][vertices]
@@ -262,7 +261,7 @@ class Victims:
             groups.append(found)
             proven &= all_of_them
         options = []
-        for amount, wanted in enumerate(needs, 1):
+        for amount, wanted in zip(asked.tolist(), needs, strict=True):
             answer = cover(groups, wanted)
             if answer is None:
                 proven = False

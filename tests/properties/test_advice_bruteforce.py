@@ -135,6 +135,7 @@ BOUNDED_FLOORS = {"1 leave": 40, "2 leave": 10, "unproven": 10, "dearer": 1}
 def test_a_bounded_search_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """With hardly any choices looked at, what is proven is true, and the rest works."""
     monkeypatch.setattr(victims, "CHOICES_MAX", 2)
+    monkeypatch.setattr(victims, "AMOUNTS_MAX", 2)
     monkeypatch.setattr(cover, "CELLS_MAX", 3)
     monkeypatch.setattr(advice, "TRIED_MAX", 0)
     counts = Counter(map(outcome, range(SEEDS)))
