@@ -260,3 +260,14 @@ def test_segments_that_no_block_can_hold() -> None:
     assert not twin.feasible(gang)
     assert twin.misfit_code(gang) == "GROUPS"
     assert twin.feasible(gang_of(ranks=144, slices=((9, "rack"),)))
+
+
+def test_a_default_group_level_stays_below_what_it_lies_in() -> None:
+    """NVLink spans racks here, yet groups in slices of a host, or parts of one, fit."""
+    labels = [["a", "a", "b", "b"], ["r", "r", "r", "r"]]
+    topology = Topology.from_labels(["host", "nvlink"], labels)
+    assert Needs.of(topology, gang_of(ranks=4, group=2)).group_level == 2
+    sliced = gang_of(ranks=4, group=2, slices=((2, "host"),))
+    assert Needs.of(topology, sliced).group_level == 1
+    parts = gang_of(parts=[{"ranks": 2, "group": 2}], within="host")
+    assert Needs.of(topology, parts).parts[0].group_level == 1

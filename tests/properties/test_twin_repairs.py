@@ -232,7 +232,12 @@ def test_a_slice_moves_whole_or_not_at_all() -> None:
     twin = _twin(["rack", "pod"], [[2, 2]], gang, [0, 1])
     twin.fail([0])
     assert twin.fewest_units_moved("a") == 1
-    assert _all_repairs(twin.wound("a")) == [(2, 3)]
+    wound = twin.wound("a")
+    assert _all_repairs(wound) == [(2, 3)]
+    assert twin.check_repair("a", _repair(wound, [2, 3])) == []
+    assert twin.check_repair("a", _repair(wound, [3, 2])) == [
+        "ranks [0, 1] do not keep their order"
+    ]
     held = _twin(["rack", "pod"], [[2, 2]], gang_of(ranks=2, within="rack"), [0, 1])
     held.fail([0])
     assert not held.repair_exists("a")  # a survivor holds the gang in its rack
@@ -334,3 +339,18 @@ def test_a_slice_as_large_as_its_part_is_no_part() -> None:
         twin.fail([0])
         assert twin.repair_exists("a") == exists
         assert bool(_all_repairs(twin.wound("a"))) == exists
+
+
+def test_the_checker_holds_a_gang_where_a_rank_of_it_lives() -> None:
+    """The only unit moves to another rack: legal, unless the gang is within one."""
+    shape = [[2, 2]]
+    for within, broken in (
+        (None, []),
+        ("rack", ["ranks 0+2 leave their level 1 domain"]),
+    ):
+        gang = gang_of(ranks=2, group=2, group_level="rack", within=within)
+        twin = _twin(["rack", "pod"], shape, gang, [0, 1])
+        twin.fail([0])
+        assert twin.check_repair("a", _repair(twin.wound("a"), [2, 3])) == broken
+        twin.fail([1])
+        assert twin.check_repair("a", _repair(twin.wound("a"), [2, 3])) == []
