@@ -288,10 +288,10 @@ class _Weighed:
             return self._none_fits(proven=True)
         for answer in (opened, held):
             if answer is not None and self.placed(answer.members):
+                if not opened.proven or answer.cost > opened.cost:
+                    answer = self._trimmed(answer, self._really_fits)
                 least = opened.proven and answer.cost <= opened.cost
-                if least:
-                    return self.told(answer._replace(proven=True))
-                return self.told(self._trimmed(answer, self._really_fits))
+                return self.told(answer._replace(proven=least))
         everyone = tuple(range(len(self.jobs)))
         if self._really_fits(everyone):
             answer = Answer(everyone, fsum(self.costs), False)

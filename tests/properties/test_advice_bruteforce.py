@@ -15,7 +15,7 @@ from phalanx_core import Advice, Gang, Misfit, Planner, Spares, Topology
 from phalanx_core.placement import advice, cover, victims
 from tests.properties.drawing import random_gang, random_limits
 
-SEEDS = 400
+SEEDS = 700
 CANDIDATES_MAX = 7
 
 
@@ -32,6 +32,10 @@ def random_topology(rng: Random) -> Topology:
         columns.append(column[:leaves])
     for _ in range(rng.choice((0, 0, 0, 2))):
         rng.choice(columns)[rng.randrange(leaves)] = None
+    for _ in range(rng.choice((0, 0, 1, 2))):  # whole hosts that lie in no rack or pod
+        host, column = rng.choice(columns[0]), rng.choice(columns)
+        for leaf in range(leaves):
+            column[leaf] = None if columns[0][leaf] == host else column[leaf]
     names = ["host", "rack", "pod"][: len(columns)]
     return Topology.from_labels(names, columns)
 
@@ -120,7 +124,7 @@ def test_no_subset_is_cheaper(block: int) -> None:
         assert unbounded(seed) not in ("unproven", "dearer", "misfit, and yet")
 
 
-FLOORS = {"misfit": 60, "0 leave": 40, "1 leave": 60, "2 leave": 20, "3 leave": 5}
+FLOORS = {"misfit": 60, "0 leave": 40, "1 leave": 60, "2 leave": 20, "3 leave": 3}
 
 
 @pytest.mark.parametrize("what", FLOORS)

@@ -19,6 +19,8 @@ from phalanx_core import (
     Topology,
     UnknownJob,
 )
+from phalanx_core.placement import advice as advising
+from phalanx_core.placement import victims
 
 
 def four_hosts() -> Planner:
@@ -151,6 +153,37 @@ def test_a_spare_moves_to_the_host_that_becomes_idle() -> None:
     advice = planner.preempt_advice(Gang(2, group=2), {"a": 1, "b": 2, "c": 3})
     assert (advice.victims, advice.proven) == (("a", "b"), True)
     assert advice.placement.leaves.tolist() == [0, 1]
+
+
+def test_what_was_not_looked_at_is_not_proven(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jobs of one host that are all different, and no leave to try every choice."""
+    planner = Planner(Topology.from_spec("host:1 gpu:13"))
+    for job, leaves in {"a": range(5), "b": range(5, 8), "c": range(8, 12)}.items():
+        planner.adopt(job, Gang(len(leaves)), leaves)
+    planner.adopt("d", Gang(1), [12])
+    gang, costs = Gang(6, group=6), {"a": 10, "b": 7, "c": 7.5, "d": 6}
+    advice = planner.preempt_advice(gang, costs)
+    assert (advice.victims, advice.cost, advice.proven) == (("b", "c"), 14.5, True)
+    monkeypatch.setattr(victims, "CHOICES_MAX", 1)
+    advice = planner.preempt_advice(gang, costs)
+    assert (advice.victims, advice.cost, advice.proven) == (("a", "b"), 17.0, False)
+    assert str(advice).startswith(
+        "'a', 'b' leave (cost 17, not proven to be the least)"
+    )
+
+
+def test_a_spare_that_moves_away_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job leaves one rack, its host becomes the spare, the other rack has room."""
+    spares = Spares("pod", "host")
+    planner = Planner(Topology.from_spec("pod:1 rack:2 host:2 gpu:2"), spares=spares)
+    planner.adopt("p", Gang(2), [4, 5])
+    planner.adopt("q", Gang(2), [6, 7])
+    gang, costs = Gang(4, within="rack"), {"p": 5, "q": 1}
+    for tried, proven in ((8, True), (0, False)):
+        monkeypatch.setattr(advising, "TRIED_MAX", tried)
+        advice = planner.preempt_advice(gang, costs)
+        assert (advice.victims, advice.cost, advice.proven) == (("q",), 1.0, proven)
+        assert advice.placement.leaves.tolist() == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("cost", [0, -1, float("nan"), float("inf"), True, "3", None])
