@@ -78,8 +78,8 @@ typedef struct phx_slice {
 typedef struct phx_request {
     uint32_t ranks, held, group, group_level, within, start, aim, rule;
     uint32_t level, shape, quick, bounded, pieces;
-    uint64_t shapes;
-    uint32_t balanced, slice_count;
+    uint64_t shapes, answer;
+    uint32_t levels, balanced, slice_count;
     phx_slice slices[PHX_SLICES_MAX];
 } phx_request;
 

@@ -9,7 +9,6 @@ PHX_INLINE uint32_t phx_slot_take(phx_planner *planner, const phx_request *reque
                                   uint32_t head)
 {
     phx_counters *count = planner->count;
-    const uint32_t within = (request->within | (request->bounded - 1)) & PHX_ANYWHERE;
     uint32_t slot = count->slot_free;
     if (slot != 0) {
         --slot;
@@ -21,7 +20,7 @@ PHX_INLINE uint32_t phx_slot_take(phx_planner *planner, const phx_request *reque
     gang->head = head;
     gang->ranks = request->ranks;
     gang->group = request->group;
-    gang->levels = (uint16_t)(request->group_level | (within << 5) | (level << 10));
+    gang->levels = (uint16_t)(request->levels | (level << 10));
     ++count->gangs;
     return slot;
 }

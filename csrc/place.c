@@ -74,6 +74,15 @@ static uint32_t union_pieces(const phx_planner *planner, uint32_t held)
     return held > half ? held / half : 1;
 }
 
+PHX_INLINE int64_t result_of(const phx_tree *tree, uint32_t slot, uint32_t first, uint32_t level,
+                             int many)
+{
+    const uint32_t seen = PHX_MUTANT_WRONG_ANCESTOR && level > 1 ? level - 1 : level;
+    const uint64_t visible = tree->level[seen].visible;
+    return (int64_t)((uint64_t)slot | ((uint64_t)first << 21) | (visible << 42) |
+                     ((uint64_t)many << 47));
+}
+
 phx_status phx_request_init(const phx_planner *planner, const phx_gang *gang, phx_request *out)
 {
     const phx_tree *tree = planner->tree;
@@ -116,6 +125,9 @@ phx_status phx_request_init(const phx_planner *planner, const phx_gang *gang, ph
         request.held == 1u << request.shape) {
         request.quick = QUICK_BLOCK;
     }
+    const uint32_t within = request.bounded ? request.within : PHX_ANYWHERE;
+    request.levels = request.group_level | (within << 5);
+    request.answer = (uint64_t)result_of(tree, 0, 0, request.level, 0);
     *out = request;
     return PHX_OK;
 }
@@ -169,15 +181,6 @@ phx_status phx_request_balance(const phx_planner *planner, phx_request *request,
     return leave_quick(planner, request);
 }
 
-PHX_INLINE int64_t result_of(const phx_tree *tree, uint32_t slot, uint32_t first, uint32_t level,
-                             int many)
-{
-    const uint32_t seen = PHX_MUTANT_WRONG_ANCESTOR && level > 1 ? level - 1 : level;
-    const uint64_t visible = tree->level[seen].visible;
-    return (int64_t)((uint64_t)slot | ((uint64_t)first << 21) | (visible << 42) |
-                     ((uint64_t)many << 47));
-}
-
 /* One run of available leaves becomes a new gang. */
 static __attribute__((noinline)) int64_t commit_run(phx_planner *planner,
                                                     const phx_request *request, uint32_t first)
@@ -186,7 +189,7 @@ static __attribute__((noinline)) int64_t commit_run(phx_planner *planner,
     phx_own(planner, first, request->held, slot);
     phx_space_take(&planner->space, first, request->held);
     planner->links[first].count = request->held;
-    return result_of(planner->tree, slot, first, request->level, 0);
+    return (int64_t)(request->answer | slot | ((uint64_t)first << 21));
 }
 
 /* A block out of the lowest maximal one of shape `top` of a buddy tree becomes a new gang. Not
@@ -198,7 +201,7 @@ static __attribute__((noinline)) int64_t commit_block(phx_planner *planner,
     const uint32_t slot = phx_slot_take(planner, request, request->level, first);
     phx_own_block(planner, first, request->held, slot + 1);
     planner->links[first].count = request->held;
-    return result_of(planner->tree, slot, first, request->level, 0);
+    return (int64_t)(request->answer | slot | ((uint64_t)first << 21));
 }
 
 /* A run joins the chain from `link` on, in address order, and the runs it touches. Returns the link

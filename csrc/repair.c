@@ -161,7 +161,9 @@ int phx_plan_fill(phx_plan *plan, phx_cursor at, uint32_t dead, uint32_t leaf)
     phx_search found;
     uint32_t vertex = leaf;
     const uint64_t rails = phx_plan_rails(plan, at, plan->group, 0);
-    for (uint32_t level = 1; level <= plan->group_level; ++level) {
+    /* One rank alone is at home wherever its slice is. */
+    const uint32_t top = plan->group > 1 ? plan->group_level : plan->unit_level;
+    for (uint32_t level = 1; level <= top; ++level) {
         vertex = phx_parent(plan->planner->tree, level - 1, vertex);
         if (phx_plan_find(plan, level, vertex, (phx_wish){dead, 1, 0, rails}, &found) == PHX_OK) {
             phx_plan_record(plan, at, plan->group, &found, found.low, 0);
@@ -484,6 +486,8 @@ phx_status phx_repair_plan(phx_plan *plan, uint32_t broken, int partial, phx_rep
         plan->widen = 0;
         plan->partial = 1;
         attempt(plan, repair);
+        /* Which units are best left out is not tried out under slices. */
+        repair->proven &= !(partial && plan->slice_count > 0 && broken > 1);
     } else {
         repair->proven = 1;
     }

@@ -73,18 +73,16 @@ static void charge_stayers(phx_plan *plan)
     }
 }
 
-/* Fills the groups of staying units that lost exactly `dead` ranks; those without room shift. The
- * next larger loss, 0 when there is none. */
-static uint32_t fill_groups(phx_plan *plan, uint32_t dead)
+/* Fills the unit's groups that lost exactly `dead` ranks; those without room shift. The next larger
+ * loss, 0 when there is none. */
+static uint32_t fill_groups(phx_plan *plan, phx_cursor at, uint32_t dead)
 {
-    const uint32_t ranks = plan->planner->gangs[plan->slot].ranks;
+    const uint32_t end = at.rank + plan->unit;
     uint32_t next = 0;
     uint32_t leaf = 0;
-    phx_cursor at = phx_cursor_start(plan->planner, plan->slot);
-    for (uint32_t rank = 0; rank < ranks; rank += plan->group) {
-        const int stays =
-            !moves_whole(plan, rank) && !phx_bit(plan->planner->shifting, rank / plan->group);
-        const uint32_t here = stays ? phx_plan_losses(plan, at, plan->group, &leaf) : 0;
+    for (uint32_t rank = at.rank; rank < end; rank += plan->group) {
+        const int shifts = phx_bit(plan->planner->shifting, rank / plan->group);
+        const uint32_t here = shifts ? 0 : phx_plan_losses(plan, at, plan->group, &leaf);
         if (here > dead && (next == 0 || here < next)) {
             next = here;
         }
@@ -94,6 +92,40 @@ static uint32_t fill_groups(phx_plan *plan, uint32_t dead)
         phx_plan_skip(plan, &at, plan->group);
     }
     return next;
+}
+
+static int fill_unit(phx_plan *plan, phx_cursor at)
+{
+    for (uint32_t dead = fill_groups(plan, at, 0); dead != 0;) {
+        dead = fill_groups(plan, at, dead);
+    }
+    return 1;
+}
+
+/* Mends the staying units, those that lost least first: that keeps the most of them at home. The
+ * rank of one that cannot be mended, or PHX_NONE. */
+static uint32_t mend_stayers(phx_plan *plan, int (*mend)(phx_plan *, phx_cursor))
+{
+    const uint32_t ranks = plan->planner->gangs[plan->slot].ranks;
+    uint32_t next = 0;
+    uint32_t leaf = 0;
+    do {
+        const uint32_t dead = next;
+        next = 0;
+        phx_cursor at = phx_cursor_start(plan->planner, plan->slot);
+        for (uint32_t rank = 0; rank < ranks; rank += plan->unit) {
+            const int moves = moves_whole(plan, rank);
+            const uint32_t here = moves ? 0 : phx_plan_losses(plan, at, plan->unit, &leaf);
+            if (here > dead && (next == 0 || here < next)) {
+                next = here;
+            }
+            if (here == dead && here > 0 && !mend(plan, at)) {
+                return rank;
+            }
+            phx_plan_skip(plan, &at, plan->unit);
+        }
+    } while (next != 0);
+    return PHX_NONE;
 }
 
 /* Finds leaves for an item at the lowest level above its own domain, and records its moves. */
@@ -120,25 +152,19 @@ static int move_item(phx_plan *plan, const item *what)
     return 0;
 }
 
-/* Groups shift inside the domain of their slice; the rank of one that cannot, or PHX_NONE. */
-static uint32_t shift_groups(phx_plan *plan)
+/* The unit's groups shift inside its domain; 0: one cannot. */
+static int shift_unit(phx_plan *plan, phx_cursor at)
 {
-    const uint32_t groups = plan->planner->gangs[plan->slot].ranks / plan->group;
-    const uint64_t *shifting = plan->planner->shifting;
-    for (uint32_t group = phx_bits_next(shifting, 0, groups); group < groups;
-         group = phx_bits_next(shifting, group + 1, groups)) {
-        const uint32_t rank = group * plan->group;
-        if (moves_whole(plan, rank)) {
-            continue;
-        }
-        const phx_cursor at = cursor_at(plan, rank);
+    const uint32_t end = at.rank + plan->unit;
+    const uint32_t home = domain_at(plan, &at, plan->unit_level);
+    for (uint32_t rank = at.rank; rank < end; rank += plan->group) {
         const item what = {rank, plan->group,      plan->group_level,
-                           0,    plan->unit_level, domain_at(plan, &at, plan->unit_level)};
-        if (!move_item(plan, &what)) {
-            return rank;
+                           0,    plan->unit_level, home};
+        if (phx_bit(plan->planner->shifting, rank / plan->group) && !move_item(plan, &what)) {
+            return 0;
         }
     }
-    return PHX_NONE;
+    return 1;
 }
 
 /* Whether anything of an enclosing slice stays, and so pins it. */
@@ -215,14 +241,12 @@ static int repair_stayers(phx_plan *plan)
     plan->unmet = 0;
     plan->overflow = 0;
     charge_stayers(plan);
-    for (uint32_t dead = fill_groups(plan, 0); dead != 0;) {
-        dead = fill_groups(plan, dead);
-    }
+    mend_stayers(plan, fill_unit);
     /* A group that shifts leaves room below the limits: it must not be charged. */
     if (plan->search.limited && phx_bits_count(planner->shifting, 0, groups) != shifting) {
         return 0;
     }
-    const uint32_t stuck = shift_groups(plan);
+    const uint32_t stuck = mend_stayers(plan, shift_unit);
     if (stuck != PHX_NONE) {
         phx_bit_set(planner->moving, stuck / plan->unit);
         return 0;

@@ -197,3 +197,13 @@ def test_widening_moves_nothing_that_may_stay() -> None:
     planner.place("job", Gang(8, group=4, slices=[(4, "rack"), (8, "pod")]))
     planner.fail([1])
     assert planner.replan("job", widen=True).moves[:, 0].tolist() == [0, 1, 2, 3]
+
+
+def test_a_partial_refusal_under_slices_claims_nothing() -> None:
+    """Which slice is best left out is not tried out, and the answer says so."""
+    hosts, racks = ["a", "a", "b", "b", "c", "c"], ["r"] * 6
+    planner = Planner(Topology.from_labels(("host", "rack"), (hosts, racks)))
+    planner.place("job", Gang(4, slices=[(2, "host"), (4, "rack")]))
+    refused = planner.replan("job", failed=[1, 3], partial=True)
+    assert bool(refused) or not refused.proven
+    assert planner.replan("job", failed=[1, 3]).proven
