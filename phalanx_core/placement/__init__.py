@@ -2,6 +2,7 @@
 
 from phalanx_core.placement.advice import Advice
 from phalanx_core.placement.communication import Communication, communication
+from phalanx_core.placement.defragment_plan import DefragmentPlan
 from phalanx_core.placement.gang import Gang
 from phalanx_core.placement.keys import Handle
 from phalanx_core.placement.misfit import LevelRecord, Misfit, MisfitCode
@@ -16,6 +17,7 @@ __all__ = [
     "Advice",
     "Block",
     "Communication",
+    "DefragmentPlan",
     "DrainPlan",
     "Gang",
     "Handle",

@@ -13,13 +13,13 @@ from phalanx_core.native import LEAVES_MAX, MISFIT, ffi, lib
 from phalanx_core.placement.advice import Advising
 from phalanx_core.placement.batch import Batch
 from phalanx_core.placement.chains import broken_chain
+from phalanx_core.placement.defragment import Defragmenting
 from phalanx_core.placement.frame import Frame
 from phalanx_core.placement.gang import Gang
 from phalanx_core.placement.health import HealthChanges
 from phalanx_core.placement.keys import Handle, Job, checked_job
 from phalanx_core.placement.limits import Limits, VertexLimits, copied
 from phalanx_core.placement.misfit import Misfit
-from phalanx_core.placement.plans import Plans
 from phalanx_core.placement.queries import Queries
 from phalanx_core.placement.results import (
     FIRST_SHIFT,
@@ -37,7 +37,7 @@ from phalanx_core.placement.sync import Syncs
 from phalanx_core.topology import Topology
 
 
-class Planner(Plans, HealthChanges, Batch, Queries, Advising, Syncs, Snapshots):
+class Planner(Defragmenting, HealthChanges, Batch, Queries, Advising, Syncs, Snapshots):
     """Places gangs on a topology, and repairs them; one thread owns it.
 
     Parameters

@@ -41,7 +41,9 @@ class Plans(Resizes):
                 self._commit(self._core, plan)
                 self._note_repair(plan, self._find(plan.job))
             else:
-                raise InvalidRequest(f"plan {plan!r}: a Repair or a DrainPlan")
+                raise InvalidRequest(
+                    f"plan {plan!r}: a Repair, a DrainPlan or a DefragmentPlan"
+                )
 
     def drain(self, leaves: object, apply: bool = True) -> DrainPlan:
         """Cordon leaves and move the jobs off them.

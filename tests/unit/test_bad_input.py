@@ -250,7 +250,7 @@ CALLS: dict[str, tuple[Call, type[Exception], str]] = {
     "apply of no plan": (
         lambda p: p.apply("plan"),  # type: ignore[arg-type]
         InvalidRequest,
-        "plan 'plan': a Repair or a DrainPlan",
+        "plan 'plan': a Repair, a DrainPlan or a DefragmentPlan",
     ),
     "size in a batch": (
         lambda p: p.place_many([2, 3], Gang(2, group=2)),
