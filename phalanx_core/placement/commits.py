@@ -13,6 +13,8 @@ from phalanx_core.placement.repair import Repair, Resized, core_moves, expanded
 from phalanx_core.placement.repairs import MOVE_SIZE, Repairs, as_runs
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from phalanx_core.placement.frame import Frame
 
 _NULL = ffi.NULL
@@ -34,15 +36,29 @@ class Commits(Repairs):
 
     def _check_lost(self, core: Any, plan: Repair, subject: str) -> None:
         """A leaf that came back is its job's again: the plan to leave it is stale."""
-        left = expanded(core_moves(plan._reply))[:, 1].astype(np.uint32)
+        left = expanded(core_moves(plan._reply))[:, 1]
+        lost = self._lost_among(core, plan, left)
+        short = lost < plan.dead - len(plan.unresolved)
+        resized = plan._resized
+        if resized is not None and resized.more is None:
+            ends = np.delete(plan._before._positions(), resized.kept)
+            held = self._layout(self._find(plan.job))._positions()
+            if (np.delete(held, resized.kept) != ends).any():
+                raise StalePlan(f"{subject}: ranks that it ends were moved since")
+            short |= self._lost_among(core, plan, ends) < resized.lost
+        if short:
+            raise StalePlan(f"{subject}: a leaf that was lost is healthy again")
+
+    def _lost_among(self, core: Any, plan: Repair, positions: NDArray[Any]) -> int:
+        """How many of some leaves are lost, as the plan counts them."""
+        left = positions.astype(np.uint32)
         states = native.states_of(core, left)
         lost = ((states >> 2) & 3 == lib.PHX_DOWN) | ((states >> 4) & 1 == 1)
         if plan._rest is not None and plan._rest.failed:
             runs = np.frombuffer(plan._rest.failed, native.RUN)
             for first, count in runs.tolist():
                 lost |= (left >= first) & (left < first + count)
-        if int(lost.sum()) < plan.dead - len(plan.unresolved):
-            raise StalePlan(f"{subject}: a leaf that was lost is healthy again")
+        return int(lost.sum())
 
     def _commit(self, core: Any, plan: Repair) -> None:
         subject = f"plan for job {plan.job!r}"

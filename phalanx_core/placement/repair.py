@@ -42,12 +42,15 @@ class Resized:
         The ranks that are new, as a gang of their own; None where it shrinks.
     runs
         Their leaves, as the core's runs.
+    lost
+        How many of the ranks that end had lost their leaf.
     """
 
     gang: Gang
     kept: IntArray
     more: Gang | None = None
     runs: bytes = b""
+    lost: int = 0
 
     def positions(self, before: IntArray) -> IntArray:
         """Of all ranks afterwards, from those before."""

@@ -91,7 +91,7 @@ class Resizes(Commits):
                 none = np.empty(0, np.uint32)
                 lost = self._lost_ranks(self._core, before, none, 0)
                 ends = _ending(before.gang, target, lost // before.gang.outermost)
-                plan = self._plan(job, before, _stay(before.gang, target, ends))
+                plan = self._plan(job, before, _stay(before.gang, target, ends, lost))
             else:
                 plan = self._plan(job, before, None)
             if plan and apply:
@@ -141,7 +141,7 @@ class Resizes(Commits):
             target = gang.at(size)
             ends = _ending(gang, target, hit)
             if np.isin(hit, ends).all():
-                resized = _stay(gang, target, ends)
+                resized = _stay(gang, target, ends, lost)
                 moves = moves[np.isin(moves[:, 0], resized.kept)]
                 dead = int(np.isin(lost, moves[:, 0]).sum())
                 return self._plan(job, before, resized, moves, dead, failed)
@@ -244,10 +244,13 @@ def _ending(gang: Gang, target: Gang, hit: NDArray[Any]) -> NDArray[np.int64]:
     return np.concatenate([hit, whole[whole.size - (count - hit.size) :]])
 
 
-def _stay(gang: Gang, target: Gang, ends: NDArray[np.int64]) -> Resized:
+def _stay(
+    gang: Gang, target: Gang, ends: NDArray[np.int64], lost: NDArray[np.int64]
+) -> Resized:
     """The gang at a smaller size, without the units that end."""
     ranks = np.arange(gang.ranks, dtype=np.int32)
-    return Resized(target, ranks[~np.isin(ranks // gang.outermost, ends)])
+    kept = ranks[~np.isin(ranks // gang.outermost, ends)]
+    return Resized(target, kept, lost=int(np.isin(lost // gang.outermost, ends).sum()))
 
 
 def _alone(gang: Gang, ranks: int) -> Gang:

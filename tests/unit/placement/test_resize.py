@@ -188,3 +188,45 @@ def test_resize_refuses_by_name() -> None:
         Planner(RACKS, alignment="buddy").fits(Gang(8, templates=(4,)))
     with pytest.raises(OwnershipError, match="released before, or never placed"):
         planner.resize(Handle(77), 8)
+
+
+def test_a_plan_to_end_ranks_that_were_moved_is_stale() -> None:
+    """It would leave other leaves than it says."""
+    planner = Planner(RACKS)
+    planner.place("job", REPLICAS)
+    plan = planner.resize("job", 24, apply=False)
+    planner.fail([31])
+    planner.replan("job")
+    before = planner.save()
+    with pytest.raises(StalePlan, match="'job': ranks that it ends were moved since"):
+        planner.apply(plan)
+    assert planner.save() == before
+    # Ranks that stay may be repaired meanwhile.
+    plan = planner.resize("job", 24, apply=False)
+    planner.fail([0])
+    assert len(planner.replan("job").moves) == 8
+    planner.apply(plan)
+    planner.validate()
+    assert planner.placement("job").leaves[[0, 7, 8]].tolist() == [40, 47, 8]
+
+
+@pytest.mark.parametrize("asked", ["replan", "resize"])
+def test_a_plan_to_end_what_came_back_is_stale(asked: str) -> None:
+    """The replica with a lost leaf was to end; the leaf is well again."""
+    planner = Planner(RACKS)
+    planner.place("job", REPLICAS)
+    planner.place("other", Gang(32))
+    planner.fail([9])
+    if asked == "replan":
+        plan = planner.replan("job", apply=False)
+    else:
+        plan = planner.resize("job", 24, apply=False)
+    assert plan.kept.tolist() == [*range(8), *range(16, 32)]
+    planner.heal([9])
+    with pytest.raises(StalePlan, match="a leaf that was lost is healthy again"):
+        planner.apply(plan)
+    assert planner.placement("job").template == 32
+    planner.fail([9])
+    planner.apply(plan)
+    assert planner.placement("job").template == 24
+    planner.validate()
