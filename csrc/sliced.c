@@ -158,8 +158,7 @@ static int shift_unit(phx_plan *plan, phx_cursor at)
     const uint32_t end = at.rank + plan->unit;
     const uint32_t home = domain_at(plan, &at, plan->unit_level);
     for (uint32_t rank = at.rank; rank < end; rank += plan->group) {
-        const item what = {rank, plan->group,      plan->group_level,
-                           0,    plan->unit_level, home};
+        const item what = {rank, plan->group, plan->group_level, 0, plan->unit_level, home};
         if (phx_bit(plan->planner->shifting, rank / plan->group) && !move_item(plan, &what)) {
             return 0;
         }

@@ -207,3 +207,25 @@ def test_a_partial_refusal_under_slices_claims_nothing() -> None:
     refused = planner.replan("job", failed=[1, 3], partial=True)
     assert bool(refused) or not refused.proven
     assert planner.replan("job", failed=[1, 3]).proven
+
+
+def test_slices_that_lost_least_stay_in_their_domain() -> None:
+    """Two leaves are left in the rack: for the two slices that lost one each."""
+    topology = Topology.from_spec("rack:2 host:6 gpu:2")
+    planner = Planner(topology)
+    planner.adopt("job", Gang(6, slices=[(2, "rack")]), [2, 3, 5, 6, 8, 9])
+    planner.fail([0, 1, 4, 7])
+    planner.fail([2, 3, 5, 8])
+    moves = planner.replan("job").moves.tolist()
+    assert moves == [[0, 2, 12], [1, 3, 13], [2, 5, 11], [4, 8, 10]]
+
+
+def test_a_lone_rank_is_at_home_wherever_its_slice_is() -> None:
+    """The slice that lost most does not take the leaf beside one of its ranks."""
+    topology = Topology.from_spec("pod:2 rack:2 host:2 gpu:2")
+    planner = Planner(topology)
+    planner.adopt("job", Gang(4, slices=[(2, "pod")]), [9, 13, 11, 15])
+    planner.fail([8, 10, 14])
+    planner.fail([9, 11, 13])
+    moves = planner.replan("job").moves.tolist()
+    assert moves == [[0, 9, 0], [1, 13, 1], [2, 11, 12]]
