@@ -9,7 +9,8 @@ from phalanx_core.testing.geometries import (
     random_topology,
     shuffled,
 )
-from phalanx_core.testing.pair import Difference, Pair, compare
+from phalanx_core.testing.judging import Difference
+from phalanx_core.testing.pair import Pair, compare
 from phalanx_core.testing.slow_planner import SlowPlanner
 from phalanx_core.testing.slow_tree import SlowTree
 

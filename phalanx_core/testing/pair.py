@@ -3,29 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from phalanx_core.testing.judging import Difference, Judge, RepairCase, expect
 from phalanx_core.testing.needs import GangLike, LimitTable
-from phalanx_core.testing.repair_rules import broken_repair
-from phalanx_core.testing.repairing import Wound
+from phalanx_core.testing.sizes import Growth, Sized, ranks_left, sizes_of
 from phalanx_core.testing.slow_planner import SlowPlanner
 from phalanx_core.testing.slow_state import JobKey
-
-
-class Difference(AssertionError):
-    """A planner's answer that the slow twin does not allow."""
-
-
-@dataclass(frozen=True, slots=True)
-class RepairCase:
-    """What a repair was asked for."""
-
-    job: JobKey
-    failed: Sequence[int] = ()
-    limits: LimitTable | None = None
-    partial: bool = False
-    cordoned: bool = False
 
 
 def compare(planner: Any, twin: SlowPlanner) -> list[str]:
@@ -112,7 +96,7 @@ class Pair:
         Difference
             If anything differs.
         """
-        self._expect(compare(self.planner, self.twin), "state")
+        expect(compare(self.planner, self.twin), "state")
 
     def place(
         self,
@@ -121,36 +105,36 @@ class Pair:
         limits: LimitTable | None = None,
         apply: bool = True,
     ) -> str:
-        """Place a gang; "placed" or the name of the Misfit's code.
+        """Place a gang; "placed", "reduced" to a template, or the name of the Misfit's code.
 
         "UNPROVEN" where a gang of parts fits but a bounded search gave up and said so.
         """
         twin = self.twin
-        best = twin.best_level(gang, limits)
-        fits = twin.feasible(gang, limits) if twin.buddy else best is not None
-        result = self.planner.place(job, gang, limits=limits, apply=apply)
-        about = f"place {gang!r} limits {limits}: {result!r}"
-        if fits and not result and not result.proven and twin.needs(gang).bounded:
+        told = self.planner.place(job, gang, limits=limits, apply=apply)
+        about = f"place {gang!r} limits {limits}: {told!r}"
+        fit = twin.size_that_fits(gang, limits)
+        if fit and not told and not told.proven and twin.needs(gang).bounded:
             return "UNPROVEN"
-        if bool(result) != fits:
-            raise Difference(
-                f"{about}; the twin says it {'fits' if fits else 'does not fit'}"
-            )
-        if not result:
+        size = told.template if told else None
+        if size != fit:
+            raise Difference(f"{about}; the twin says that {fit or 'no size'} fits")
+        if not told:
             code = twin.misfit_code(gang, limits)
-            if result.code.name != code:
+            if told.code.name != code:
                 raise Difference(f"{about}; the twin says {code}")
             return code
-        leaves = result.leaves.tolist()
-        self._expect(twin.check_placement(gang, leaves, limits), about)
+        sized = Sized(gang, told.template)
+        leaves = told.leaves.tolist()
+        expect(twin.check_placement(sized, leaves, limits), about)
+        best = twin.best_level(sized, limits)
         if best is not None:
-            self._expect(twin.check_balance(gang, leaves, limits), about)
-        self._expect(self._bad_level(gang, result.level, best, leaves), about)
+            expect(twin.check_balance(sized, leaves, limits), about)
+        expect(self._bad_level(sized, told.level, best, leaves), about)
         if apply:
             held = leaves if not twin.buddy else self._held(job)
-            self._expect(twin.check_held(gang, leaves, held), about)
-            twin.commit_place(job, gang, leaves, held, limits)
-        return "placed"
+            expect(twin.check_held(sized, leaves, held), about)
+            twin.commit_place(job, sized, leaves, held, limits)
+        return "placed" if told.template == gang.ranks else "reduced"
 
     def _held(self, job: JobKey) -> list[int]:
         """Leaves that the planner's ledger gives to a job."""
@@ -179,28 +163,81 @@ class Pair:
         limits: LimitTable | None = None,
         partial: bool = False,
         later: bool = False,
+        widen: bool = False,
     ) -> str:
-        """Repair a job: "whole", "repaired", "partial", "REPLACEMENT" or "UNPROVEN".
-
-        The last where a repair exists, and the refusal says that it is not proven.
+        """Repair a job; the outcome of :meth:`Judge.verdict`.
 
         Parameters
         ----------
-        job, failed, limits, partial
+        job, failed, limits, partial, widen
             As for ``Planner.replan``.
         later
             Make a plan first, see that it changes nothing, then apply it.
         """
-        result = self.planner.replan(
-            job, failed=failed, limits=limits, partial=partial, apply=not later
-        )
-        case = RepairCase(job, failed, limits, partial)
-        outcome = self._judge(case, result)
+        case = RepairCase(job, failed, limits, partial, widen)
+        part = None
+        if not partial and len(sizes_of(self.twin.jobs[job].gang)) > 1:
+            part = self._asked(case, True, False)
+        result = self._asked(case, partial, not later)
+        outcome = Judge(self.twin, case, result, part).verdict()
         if later and result:
             self.check()
             self.planner.apply(result)
         self._commit(case, result)
         return outcome
+
+    def _asked(self, case: RepairCase, partial: bool, apply: bool) -> Any:
+        return self.planner.replan(
+            case.job,
+            failed=case.failed,
+            limits=case.limits,
+            partial=partial,
+            widen=case.widen and not (partial and not case.partial),
+            apply=apply,
+        )
+
+    def resize(
+        self,
+        job: JobKey,
+        ranks: int,
+        limits: LimitTable | None = None,
+        later: bool = False,
+    ) -> str:
+        """Give a job another size: "same", "smaller", "grown" or the Misfit's code.
+
+        Parameters
+        ----------
+        job, ranks, limits
+            As for ``Planner.resize``.
+        later
+            Make a plan first, see that it changes nothing, then apply it.
+        """
+        twin = self.twin
+        record = twin.jobs[job]
+        before = record.gang.ranks
+        result = self.planner.resize(job, ranks, limits=limits, apply=not later)
+        about = f"resize {job!r} from {before} to {ranks} limits {limits}: {result!r}"
+        if ranks > before:
+            table = record.limits if limits is None else limits
+            needs = twin.needs(record.gang, table)
+            free = frozenset(twin.free_leaves())
+            growth = Growth(twin.tree, needs, record.leaves, ranks - before, free)
+            exists = growth.lowest_level() is not None
+            if bool(result) != exists:
+                raise Difference(f"{about}; room exists: {exists}")
+            if not result:
+                return str(result.code.name)
+            expect(growth.broken(result), about)
+        else:
+            needs = twin.needs(record.gang)
+            kept = ranks_left(needs, twin.dead_ranks(job), ranks)
+            if result.kept.tolist() != kept or len(result.moves):
+                raise Difference(f"{about}; ranks {kept} should stay as they are")
+        if later:
+            self.check()
+            self.planner.apply(result)
+        self._commit(RepairCase(job), result)
+        return "same" if ranks == before else "grown" if ranks > before else "smaller"
 
     def drain(self, leaves: Sequence[int], later: bool = False) -> list[str]:
         """Cordon leaves and move jobs off them; each job's outcome as of a repair."""
@@ -213,56 +250,19 @@ class Pair:
         outcomes = []
         for job, result in plan.items():
             case = RepairCase(job, cordoned=True)
-            outcomes.append(self._judge(case, result))
+            outcomes.append(Judge(self.twin, case, result).verdict())
             self._commit(case, result)
         return outcomes
-
-    def _judge(self, case: RepairCase, result: Any) -> str:
-        """Whether the twin, still unchanged, allows an answer of Replan."""
-        twin, about = self.twin, f"{case}: {result!r}"
-        asked = (case.job, case.failed, case.limits, case.cordoned)
-        wound = twin.wound(*asked)
-        unlimited = not wound.needs.limited
-        most = units = len(wound.units())
-        exists = twin.repair_exists(*asked)
-        if not exists and unlimited:
-            most = twin.max_repairable(*asked)
-        if not result:
-            # Under slices or in parts a search may give up, if it says so.
-            given_up = not result.proven and wound.needs.chained
-            if exists and given_up:
-                return "UNPROVEN"
-            if exists or not (result.proven or given_up):
-                raise Difference(f"{about}; a repair exists: {exists}")
-            if case.partial and unlimited and most:
-                raise Difference(f"{about}; {most} groups can be repaired")
-            return str(result.code.name)
-        broken = broken_repair(wound, result, twin.spare_vertices(), case.partial)
-        self._expect(broken, about)
-        mended = self._mended(wound, result, about)
-        if (exists and mended != units) or (unlimited and mended != most):
-            raise Difference(f"{about}; {most} of {units} groups can be repaired")
-        if not units:
-            return "whole"
-        return "repaired" if mended == units else "partial"
 
     def _commit(self, case: RepairCase, result: Any) -> None:
         if not result:
             return
         self.twin.commit_repair(case.job, result, case.failed)
-        expected = self.twin.jobs[case.job].leaves
-        if result.leaves.tolist() != expected:
+        record = self.twin.jobs[case.job]
+        expected = record.leaves
+        told = (result.leaves.tolist(), result.template)
+        if told != (expected, record.gang.ranks):
             raise Difference(f"{case}: {result!r}; leaves should be {expected}")
-
-    def _mended(self, wound: Wound, repair: Any, about: str) -> int:
-        """Broken groups that a repair mends; the others' ranks must be told."""
-        moved = {int(rank) for rank in repair.moves[:, 0]}
-        units = wound.units()
-        mended = [unit for unit in units if moved.intersection(unit.ranks)]
-        left = [rank for unit in units if unit not in mended for rank in unit.dead]
-        if sorted(repair.unresolved.tolist()) != left:
-            raise Difference(f"{about}; unresolved should be {left}")
-        return len(mended)
 
     def adopt(self, job: JobKey, gang: GangLike, leaves: Sequence[int]) -> str:
         """Take leaves as they are; "adopted", or the error's name when both refuse."""
@@ -324,7 +324,3 @@ class Pair:
         if sorted(map(str, told)) != sorted(map(str, expected)):
             raise Difference(f"leaves {leaves}: jobs hit {told}, twin {expected}")
         return expected
-
-    def _expect(self, broken: list[str], about: str) -> None:
-        if broken:
-            raise Difference(f"{about}: {'; '.join(broken)}")

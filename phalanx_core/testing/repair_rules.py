@@ -34,7 +34,11 @@ class RepairLike(Protocol):
 
 
 def broken_repair(
-    wound: Wound, repair: RepairLike, spares: Sequence[Vertex], partial: bool
+    wound: Wound,
+    repair: RepairLike,
+    spares: Sequence[Vertex],
+    partial: bool,
+    least: bool = True,
 ) -> list[str]:
     """Rules that a repair breaks, one sentence each; empty = legal.
 
@@ -48,6 +52,8 @@ def broken_repair(
         Spare vertices before the repair.
     partial
         Whether broken units may be left as they are.
+    least
+        Whether no more may move than has to.
     """
     moves = {rank: (old, new) for rank, old, new in repair.moves.tolist()}
     broken = _bad_moves(wound, repair, moves)
@@ -59,6 +65,7 @@ def broken_repair(
     left: list[Unit] = []
     for unit in units:
         broken += _bad_unit(wound, unit, moves, whole, left)
+        broken += _needless(wound, unit, moves) if least else []
     if not partial:
         broken += [f"ranks {unit.dead} are left without a leaf" for unit in left]
     broken += broken_shape(wound.tree, wound.needs, leaves)
@@ -68,7 +75,7 @@ def broken_repair(
     broken += broken_limits(wound.tree, wound.needs, leaves, stay, lost)
     if not broken:
         broken += _bad_report(wound, repair, moves, leaves, spares)
-        broken += _not_least(wound, units, whole, left, leaves)
+        broken += _not_least(wound, units, whole, left, leaves) if least else []
     return broken
 
 
@@ -76,7 +83,7 @@ def broken_homes(wound: Wound, leaves: Sequence[int]) -> list[str]:
     """Parts and gangs that leave the domain where a rank of theirs lives."""
     tree, needs = wound.tree, wound.needs
     runs: dict[tuple[range, int], None] = {}
-    if len(wound.dead) < needs.ranks:
+    if not wound.lost_all:
         top = tree.depth if needs.within is None else needs.within
         runs[range(needs.ranks), top] = None
     for unit in wound.units():
@@ -136,14 +143,25 @@ def _bad_stay(
     """In a unit at home each broken group is filled, or moves whole if it must."""
     touched = {rank for group in unit.groups for rank in group.ranks}
     broken = [f"rank {r} moves inside its unit" for r in moved if r not in touched]
-    used = {new for _, new in moves.values()}
     for group in unit.groups:
         mine = [rank for rank in group.ranks if rank in moves]
         stays = bool(mine) and _inside(wound, moves, mine, group.home)
         broken += _bad_run(wound, moves, mine, group.dead if stays else group.ranks)
+    return broken
+
+
+def _needless(wound: Wound, unit: Unit, moves: dict[int, tuple[int, int]]) -> list[str]:
+    """Groups of a unit at home that move whole with room enough at their side."""
+    mine = [rank for rank in unit.ranks if rank in moves]
+    if not mine or wound.needs.limited or not _inside(wound, moves, mine, unit.home):
+        return []
+    used = {new for _, new in moves.values()}
+    broken = []
+    for group in unit.groups:
+        mine = [rank for rank in group.ranks if rank in moves]
         left = [v for v in group.home.leaves if v in wound.usable and v not in used]
-        roomy = len(left) >= len(group.dead) and not wound.needs.limited
-        if not stays and roomy:
+        stays = bool(mine) and _inside(wound, moves, mine, group.home)
+        if not stays and len(left) >= len(group.dead):
             broken.append(f"ranks {mine} move though leaves {left} are at their side")
     return broken
 
@@ -209,7 +227,7 @@ def _not_least(
     fewest = min((moved for moved, _ in wound.outcomes()), default=len(units))
     if len(whole) > fewest:
         return [f"{len(whole)} units move where {fewest} would do"]
-    if len(units) == len(whole) == 1 and len(wound.dead) < wound.needs.ranks:
+    if len(units) == len(whole) == 1 and not wound.lost_all:
         return _too_far(wound, units[0], leaves)
     return []
 

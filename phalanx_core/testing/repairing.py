@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations_with_replacement, product
 from typing import NamedTuple, TypeAlias
 
@@ -86,6 +86,8 @@ class Wound:
         Ranks that lost their leaf.
     usable
         Leaf ids a repair may take: available ones and spares.
+    leaving
+        Those of the dead ranks that live, and leave with the slice around them.
     """
 
     tree: SlowTree
@@ -93,7 +95,26 @@ class Wound:
     leaves: Sequence[int]
     dead: frozenset[int]
     usable: Collection[int]
+    leaving: frozenset[int] = frozenset()
     _known: dict[object, bool] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def lost_all(self) -> bool:
+        """Whether no rank lives that holds the gang where it is."""
+        return len(self.dead - self.leaving) == self.needs.ranks
+
+    def around(self) -> list[range]:
+        """Slices around the broken units, which a repair that widens may move whole."""
+        runs = {
+            run: None for unit in self.units() for run, _, _ in self.enclosing(unit)
+        }
+        return list(runs)
+
+    def widened(self, runs: Collection[range]) -> Wound:
+        """The same wound when some slices leave whole, what lives in them too."""
+        leaving = frozenset(rank for run in runs for rank in run) - self.dead
+        dead = self.dead | leaving
+        return replace(self, dead=dead, leaving=leaving)
 
     def units(self) -> list[Unit]:
         """Broken units in rank order, part after part."""
@@ -124,7 +145,7 @@ class Wound:
 
     def homes(self, whole: bool = True) -> list[Vertex]:
         """Vertices that may hold the repaired gang; the old one unless all moves."""
-        if whole and len(self.dead) == self.needs.ranks:
+        if whole and self.lost_all:
             return self.needs.roots(self.tree)
         within = self.needs.within
         top = self.tree.depth if within is None else within

@@ -11,6 +11,7 @@ from phalanx_core.testing.needs import GangLike, LimitTable, Needs
 from phalanx_core.testing.repair_rules import RepairLike, broken_repair
 from phalanx_core.testing.repairing import Wound
 from phalanx_core.testing.rules import broken_placement
+from phalanx_core.testing.sizes import Sized, sizes_of
 from phalanx_core.testing.slow_state import JobKey, SlowState
 
 
@@ -75,6 +76,17 @@ class SlowPlanner(SlowState):
         return lowest_level(
             self.tree, self.needs(gang, limits), frozenset(self.free_leaves())
         )
+
+    def size_that_fits(
+        self, gang: GangLike, limits: LimitTable | None = None
+    ) -> int | None:
+        """The most ranks, of the gang's and its templates, that fit; None: none do."""
+        fitting = (
+            size
+            for size in sizes_of(gang)
+            if size <= gang.ranks and self.feasible(Sized(gang, size), limits)
+        )
+        return max(fitting, default=None)
 
     def check_placement(
         self, gang: GangLike, leaves: Sequence[int], limits: LimitTable | None = None

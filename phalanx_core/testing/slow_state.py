@@ -12,6 +12,7 @@ from phalanx_core.testing import buddy
 from phalanx_core.testing.needs import GangLike, LimitTable, Needs
 from phalanx_core.testing.repair_rules import RepairLike
 from phalanx_core.testing.rules import broken_shape
+from phalanx_core.testing.sizes import Sized
 from phalanx_core.testing.slow_tree import SlowTree, Vertex
 from phalanx_core.topology import Topology
 
@@ -207,16 +208,41 @@ class SlowState:
     def commit_repair(
         self, job: JobKey, repair: RepairLike, failed: Iterable[int] = ()
     ) -> None:
-        """Adopt a planner's repair: old leaves to quarantine, reported ones down."""
+        """Adopt a planner's repair: old leaves to quarantine, reported ones down.
+
+        Of a gang that changes its size the ranks that end leave theirs too.
+        """
         record = self._job(job)
         self.fail(failed)
         for rank, old, new in repair.moves.tolist():
-            record.leaves[rank] = new
-            del self.held_by[old]
-            self.quarantine[old] = job
-            record.held[record.held.index(old)] = new
+            if old < 0:
+                record.leaves.append(new)
+                record.held.append(new)
+            else:
+                record.leaves[rank] = new
+                del self.held_by[old]
+                self.quarantine[old] = job
+                record.held[record.held.index(old)] = new
             self.held_by[new] = job
+        kept = getattr(repair, "kept", None)
+        if kept is not None and len(kept) != record.gang.ranks:
+            self._resize(job, [int(rank) for rank in kept])
         self._spares = None
+
+    def _resize(self, job: JobKey, kept: Sequence[int]) -> None:
+        """Number the ranks that stay anew; what the others held is quarantined."""
+        record = self.jobs[job]
+        gang = record.gang
+        whole = gang.gang if isinstance(gang, Sized) else gang
+        stay = set(kept)
+        if -1 not in stay:
+            for rank, leaf in enumerate(record.leaves):
+                if rank not in stay:
+                    del self.held_by[leaf]
+                    self.quarantine[leaf] = job
+            record.leaves = [record.leaves[rank] for rank in kept]
+            record.held = list(record.leaves)
+        record.gang = Sized(whole, len(kept))
 
     def release(self, job: JobKey) -> None:
         """Free a job's leaves; down ones go to quarantine."""

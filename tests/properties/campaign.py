@@ -1,7 +1,8 @@
 """The long random campaign: every geometry, every outcome counted, floors checked.
 
 Run as ``python -m tests.properties.campaign --operations 100000 --seed 0``: that many
-operations on each geometry. Exits with 1 when a planner and its twin differ, or when
+operations on each geometry. With ``--full`` gangs have slices, are balanced, have
+templates and are resized, on the geometries that take such gangs. Exits with 1 when a planner and its twin differ, or when
 an outcome was met too rarely to say that it was tested.
 """
 
@@ -24,6 +25,7 @@ from tests.properties.walk import Walk
 
 # Least count of an outcome over all geometries, as a share of one's operations.
 FLOOR_SHARE = 0.01
+FULL_FLOOR_SHARE = 0.002
 NAMES = tuple(geometry.name for geometry in GEOMETRIES)
 FLOORS = (
     "TOO_LARGE",
@@ -36,6 +38,15 @@ FLOORS = (
     "repaired",
     "placed",
 )
+EXACT = tuple(one.name for one in GEOMETRIES if one.alignment == "exact")
+FULL_FLOORS = (
+    *(kind for kind in FLOORS if kind != "ALIGNMENT"),
+    "reduced",
+    "smaller",
+    "grown",
+    "widened",
+    "shrunk",
+)
 
 
 class Report(NamedTuple):
@@ -47,11 +58,11 @@ class Report(NamedTuple):
     difference: str | None
 
 
-def walk_over(name: str, operations: int, seed: int) -> Report:
+def walk_over(name: str, operations: int, seed: int, full: bool = False) -> Report:
     """Walk over one geometry; its seed does not depend on the others."""
     geometry = next(one for one in GEOMETRIES if one.name == name)
     started = time.perf_counter()
-    walk = Walk(geometry, Random(f"{seed}/{name}"))
+    walk = Walk(geometry, Random(f"{seed}/{name}"), full=full)
     difference = None
     try:
         walk.run(operations, check_every=16)
@@ -65,26 +76,31 @@ def campaign(
     seed: int,
     say: Callable[[str], object],
     processes: int = 1,
-    names: Sequence[str] = NAMES,
+    names: Sequence[str] = (),
+    full: bool = False,
 ) -> list[str]:
     """Walk over geometries; what went wrong, empty = nothing.
 
     Floors are for all geometries together, so they are not asked of fewer.
     """
-    walk = partial(walk_over, operations=operations, seed=seed)
+    every = EXACT if full else NAMES
+    names = names or every
+    floors = FULL_FLOORS if full else FLOORS
+    walk = partial(walk_over, operations=operations, seed=seed, full=full)
     wrong: list[str] = []
     totals: Counter[str] = Counter()
     with ProcessPoolExecutor(processes) if processes > 1 else nullcontext() as pool:
         for report in (pool.map if pool else map)(walk, names):
             kinds = _kinds(report)
             totals += kinds
-            counts = " ".join(f"{kind}={kinds[kind]}" for kind in FLOORS)
+            counts = " ".join(f"{kind}={kinds[kind]}" for kind in floors)
             done = report.outcomes.total()
             say(f"{report.name:10}{done:8} in {report.seconds:5.1f} s  {counts}")
             if report.difference is not None:
                 wrong.append(f"{report.name} after {done}: {report.difference}")
-    floor = max(1, int(operations * FLOOR_SHARE)) if len(names) == len(NAMES) else 0
-    for kind in FLOORS:
+    share = FULL_FLOOR_SHARE if full else FLOOR_SHARE
+    floor = max(1, int(operations * share)) if len(names) == len(every) else 0
+    for kind in floors:
         missed = totals[kind] < floor
         say(f"{kind:12}{totals[kind]:9}  floor {floor}{'  MISSED' if missed else ''}")
         if missed:
@@ -107,9 +123,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--only", choices=NAMES, action="append")
+    parser.add_argument("--full", action="store_true")
     given = parser.parse_args(arguments)
-    names = given.only or NAMES
-    wrong = campaign(given.operations, given.seed, _say, given.processes, names)
+    names = given.only or ()
+    wrong = campaign(
+        given.operations, given.seed, _say, given.processes, names, given.full
+    )
     for line in wrong:
         _say(f"DIFFERENCE {line}")
     _say(f"seed {given.seed}: {'no difference' if not wrong else 'FAILED'}")

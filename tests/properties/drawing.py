@@ -69,6 +69,29 @@ def chain_gang(rng: Random, topology: Topology, most: int | None = None) -> Gang
     return Gang(**chain_fields(rng, topology, most))
 
 
+def full_gang(rng: Random, topology: Topology, most: int | None = None) -> Gang:
+    """A gang of a chain that has smaller sizes as often as not.
+
+    Now and then its slices fill domains of a higher level, so that repairs may widen.
+    """
+    fields = chain_fields(rng, topology, most)
+    depth = len(topology.levels) - 1
+    if depth > 1 and rng.random() < 0.3:
+        high = rng.choice((2, rng.randint(2, depth)))
+        domain = rng.randrange(topology.domain_count(high))
+        outer = max(2, topology.leaves(high, domain).size // 2 * 2)
+        slices = ((2, rng.randint(1, high - 1)), (outer, high))
+        fields = {"ranks": outer * rng.randint(1, 2), "group": 1, "slices": slices}
+    slices = fields.get("slices")
+    size = slices[-1][0] if slices else fields["group"]
+    units = range(1, fields["ranks"] // size)
+    if units and rng.random() < 0.6:
+        count = min(len(units), rng.choice((1, 2, 3)))
+        chosen = sorted(rng.sample(units, count), reverse=True)
+        fields["templates"] = [size * unit for unit in chosen]
+    return Gang(**fields)
+
+
 def whole_fields(
     rng: Random, topology: Topology, most: int | None = None
 ) -> dict[str, Any]:

@@ -8,8 +8,10 @@ from random import Random
 
 from phalanx_core import Gang, Planner, Topology
 from phalanx_core.testing import Geometry, Pair
+from phalanx_core.testing.sizes import sizes_of
 from tests.properties.drawing import (
     Limits,
+    full_gang,
     planner_of,
     random_buddy_gang,
     random_gang,
@@ -36,20 +38,31 @@ WEIGHTS = {
     "reload": 1,
 }
 
+# Now and then empty: what grows or moves whole needs room.
+FULL_WEIGHTS = WEIGHTS | {"resize": 12, "lose": 20, "clear": 5}
 
 Draw = Callable[[Random, Topology, int], Gang]
 
 
 class Walk:
-    """One geometry's planner and twin, and a count of every outcome."""
+    """One geometry's planner and twin, and a count of every outcome.
+
+    With ``full`` gangs have slices, are balanced and have templates; they are resized,
+    and repairs may widen.
+    """
 
     def __init__(
-        self, geometry: Geometry, rng: Random, draw: Draw = random_gang
+        self,
+        geometry: Geometry,
+        rng: Random,
+        draw: Draw = random_gang,
+        full: bool = False,
     ) -> None:
         self.geometry = geometry
         self.topology = geometry.topology
         self.rng = rng
-        self.draw = draw
+        self.draw = full_gang if full else draw
+        self.full = full
         self.pair = Pair(planner_of(geometry), twin_of(geometry))
         self.buddy = geometry.alignment == "buddy"
         self.outcomes: Counter[str] = Counter()
@@ -57,8 +70,8 @@ class Walk:
 
     def run(self, operations: int, check_every: int = 1) -> Counter[str]:
         """Take so many steps; the whole state is compared every few of them."""
-        names = list(WEIGHTS)
-        weights = list(WEIGHTS.values())
+        table = FULL_WEIGHTS if self.full else WEIGHTS
+        names, weights = list(table), list(table.values())
         for at, name in enumerate(self.rng.choices(names, weights, k=operations)):
             self.step(name)
             if at % check_every == 0:
@@ -168,7 +181,53 @@ class Walk:
             return "too many to enumerate"
         partial = self.rng.random() < 0.6
         later = self.rng.random() < 0.2
-        return self.pair.replan(job, failed, limits, partial, later)
+        widen = self.full and self.rng.random() < 0.4
+        return self.pair.replan(job, failed, limits, partial, later, widen)
+
+    def _clear(self) -> str:
+        """Most jobs end, and every leaf comes back."""
+        twin = self.pair.twin
+        for job in list(twin.jobs):
+            if self.rng.random() < 0.8:
+                self.pair.release(job)
+        self.pair.release_quarantine(list(twin.quarantine))
+        self.pair.heal(twin.tree.leaves)
+        self.pair.uncordon(twin.tree.leaves)
+        return ""
+
+    def _lose(self) -> str:
+        """A job that may shrink or widen loses leaves, and is repaired at once."""
+        twin = self.pair.twin
+        jobs = [
+            job
+            for job, held in twin.jobs.items()
+            if len(sizes_of(held.gang)) > 1 or len(held.gang.slices) > 1
+        ]
+        if not jobs:
+            return "nothing"
+        job = self.rng.choice(jobs)
+        failed = self._some(twin.jobs[job].leaves, self.rng.choice((1, 2, 4)))
+        if self.rng.random() < 0.5:
+            self.pair.fail(failed)
+            failed = []
+        if len(twin.wound(job, failed).units()) > 5:
+            return "too many to enumerate"
+        later, widen = self.rng.random() < 0.2, self.rng.random() < 0.6
+        return self.pair.replan(job, failed, later=later, widen=widen)
+
+    def _resize(self) -> str:
+        twin = self.pair.twin
+        jobs = [job for job, held in twin.jobs.items() if len(sizes_of(held.gang)) > 1]
+        if not jobs:
+            return "nothing"
+        job = self.rng.choice(jobs)
+        sizes = sizes_of(twin.jobs[job].gang)
+        limits: Limits | None = None
+        if self.rng.random() < 0.3:
+            lifted = self.rng.random() < 0.3
+            limits = {} if lifted else random_limits(self.rng, self.topology)
+        later = self.rng.random() < 0.3
+        return self.pair.resize(job, self.rng.choice(sizes), limits, later)
 
     def _drain(self) -> str:
         leaves = self._leaves()
