@@ -312,6 +312,11 @@ def workload(seed: int, cluster: Cluster, hosts: int) -> None:
 
 def _shape(dice: Random) -> tuple[Gang, int]:
     kind = dice.random()
+    if kind < 0.1:  # replicas of two hosts that need one leaf switch
+        ranks = 16 * dice.choice([1, 2, 3, 4, 6])
+        replicas = [(16, "leafgroup")]
+        gang = Gang(ranks, group=8, group_level="host", slices=replicas)
+        return gang, dice.choice([8, 12])
     if kind < 0.3:  # tensor parallel over whole hosts
         ranks = 8 * dice.choice([1, 2, 4, 8, 12, 16])
         gang = Gang(ranks=ranks, group=8, group_level="host", within="superpod")
