@@ -25,7 +25,7 @@ from phalanx_core.placement.results import Placement
 from phalanx_core.placement.rooms import Counts
 from phalanx_core.placement.sandbox import Sandbox
 from phalanx_core.placement.units import Mover
-from phalanx_core.placement.victims import Victims
+from phalanx_core.placement.victims import Answer, Victims
 
 if TYPE_CHECKING:
     from phalanx_core.placement.gang import Gang
@@ -78,7 +78,6 @@ class Clearing:
         self.movers = movers
         self.frame = frame = planner._frame
         self.capacity = Capacity(frame, gang, bound)
-        self.sandbox = Sandbox(frame)
         states = native.leaf_states(planner._core, 0, frame.leaf_count)
         self.fit: Leaves = (states >> 2) & 7 == 0
         self.free: Leaves = (states >> 5) & 1 == 1
@@ -105,14 +104,12 @@ class Clearing:
         # Whoever moves takes a free leaf for each that becomes free.
         if not self.costs or int(self.room.sum()) < self.gang.ranks:
             return None, True
-        bounds = Victims(
-            self.capacity, self.gang.ranks, self.room, self.holder, self.costs
-        )
+        bounds = self._victims(self.room, self.holder)
         least = bounds.cheapest()
         if least is None:
             return None, True
         floor = max(least.cost if least.proven else 0.0, min(self.costs))
-        best = self._greedy()
+        best = self._greedy(bounds, least)
         if best is not None and best.cost <= floor:
             return best, True
         most = int(self.free.sum()) if best is None else best.cost - 1
@@ -127,17 +124,18 @@ class Clearing:
         if self.left < 0:
             raise Spent
 
-    def _by_mover(self, members: tuple[int, ...]) -> list[tuple[Mover, list[int]]]:
-        """The units of each job among some units, as the job counts them."""
+    def _by_mover(self, members: tuple[int, ...]) -> list[tuple[int, list[int]]]:
+        """Jobs with a unit among some units, and theirs as the job counts them."""
         found: dict[int, list[int]] = {}
         for unit in members:
             one = int(self.owner[unit])
             found.setdefault(one, []).append(unit - int(self.first[one]))
-        return [(self.movers[one], units) for one, units in sorted(found.items())]
+        return sorted(found.items())
 
     def _positions(self, members: tuple[int, ...]) -> Counts:
-        rows = [m.positions[m.ranks_of(units)] for m, units in self._by_mover(members)]
-        return np.concatenate(rows).astype(np.int64)
+        parts = [(self.movers[one], units) for one, units in self._by_mover(members)]
+        left = [mover.positions[mover.ranks_of(units)] for mover, units in parts]
+        return np.concatenate(left).astype(np.int64)
 
     def _holds(self, available: Leaves) -> bool:
         """Whether the gang would fit with these available."""
@@ -145,28 +143,38 @@ class Clearing:
         sums = np.add.reduceat(ranks, self.capacity.tops[:-1])
         return bool((sums[self.capacity.open] >= self.gang.ranks).any())
 
-    def _greedy(self) -> Cleared | None:
-        """The cheapest victims that the core finds places for, one room at a time."""
+    def _greedy(self, bounds: Victims, least: Answer) -> Cleared | None:
+        """The cheapest victims that the core finds places for."""
+        victims, answer = bounds, None if self.spares else least
         stuck = np.zeros(len(self.costs), np.bool_)
         for _ in range(TRIES):
-            holder = self.holder.copy()
-            holder[(holder >= 0) & stuck[holder]] = -1
-            victims = Victims(
-                self.capacity, self.gang.ranks, self.free, holder, self.costs
-            )
-            answer = victims.cheapest()
+            if answer is None:
+                holder = self.holder.copy()
+                holder[(holder >= 0) & stuck[holder]] = -1
+                victims = self._victims(self.free, holder)
+                answer = victims.cheapest()
             if answer is None or not answer.members:
                 return None
             members = answer.members
-            for one in members if not answer.proven else ():
-                rest = tuple(other for other in members if other != one)
-                members = rest if victims.fits(rest) else members
+            if not answer.proven:
+                members = self._trimmed(members, victims)
             moves, without = self._moved_away(members)
             cleared = None if without else self._settled(moves)
             if cleared is not None:
                 return cleared
             stuck[list(without or members)] = True
+            answer = None
         return None
+
+    def _victims(self, free: Leaves, holder: Counts) -> Victims:
+        return Victims(self.capacity, self.gang.ranks, free, holder, self.costs)
+
+    def _trimmed(self, members: tuple[int, ...], victims: Victims) -> tuple[int, ...]:
+        """Without units that need not leave, the largest first."""
+        for one in sorted(members, key=lambda unit: (-self.costs[unit], unit)):
+            rest = tuple(other for other in members if other != one)
+            members = rest if victims.fits(rest) else members
+        return members
 
     def _moved_away(
         self, members: tuple[int, ...]
@@ -174,24 +182,23 @@ class Clearing:
         """Moves that keep clear of where the gang goes, or units without a place."""
         available = self.free.copy()
         available[self._positions(members)] = True
-        available &= self.fit
-        block = self.sandbox.place(self.gang, self.bound, available)
+        block = Sandbox(self.frame, available & self.fit).place(self.gang, self.bound)
         if block is None:
             return [], members
         free = self.free.copy()
         free[block] = False
-        moves = []
+        sandbox = Sandbox(self.frame, free)
+        found: dict[int, IntArray] = {}
         parts = self._by_mover(members)
         # The largest first: small ones fit into what is left.
-        for mover, units in sorted(parts, key=lambda part: -part[0].unit.size):
-            rows = self.sandbox.move(mover, mover.ranks_of(units), free, _WIDEN)
+        for one, units in sorted(parts, key=lambda p: -self.movers[p[0]].unit.size):
+            mover = self.movers[one]
+            rows = sandbox.move(mover, mover.ranks_of(units), _WIDEN)
             if rows is None:
-                first = int(self.first[self.movers.index(mover)])
+                first = int(self.first[one])
                 return [], tuple(first + unit for unit in units)
-            free[rows[:, 2]] = False
-            moves.append((mover, rows))
-        moves.sort(key=lambda move: self.movers.index(move[0]))
-        return moves, ()
+            found[one] = rows
+        return [(self.movers[one], rows) for one, rows in sorted(found.items())], ()
 
     def _exhaustive(self, bounds: Victims, floor: float, most: int) -> Cleared | None:
         """The first set of units that can be moved, of those from ``floor`` up."""
@@ -213,14 +220,15 @@ class Clearing:
         left = left[self.fit[left]]
         relocation = Relocation(self.frame, self.pool, self.free, left, holds)
         parts = [
-            Part(self.frame, mover, units) for mover, units in self._by_mover(members)
+            Part(self.frame, self.movers[one], units)
+            for one, units in self._by_mover(members)
         ]
         for _ in relocation.ways(parts):
             moves = []
             for part in parts:
                 available = np.zeros(self.free.size, np.bool_)
                 available[part.targets] = True
-                rows = self.sandbox.move(part.mover, part.ranks, available)
+                rows = Sandbox(self.frame, available).move(part.mover, part.ranks)
                 self.sure &= rows is not None
                 if rows is not None:
                     moves.append((part.mover, rows))

@@ -24,73 +24,79 @@ _NO_SPARES = (0, NONE, 0, 0)
 
 
 class Sandbox:
-    """A core of its own without jobs and spares, all of whose leaves are cordoned.
+    """A core of its own without jobs and spares.
 
-    Every question is put to a copy of it: O(leaves).
+    Parameters
+    ----------
+    frame
+        Of the planner.
+    available
+        Leaves that are; all others are cordoned: bool, shape (leaves,).
     """
 
-    def __init__(self, frame: Frame) -> None:
+    def __init__(self, frame: Frame, available: NDArray[np.bool_]) -> None:
         self.frame = frame
-        self._closed = native.new_planner(frame.core_tree, _NO_SPARES)
-        everywhere = np.arange(frame.leaf_count, dtype=np.uint32)
-        native.health_change(self._closed, lib.PHX_CORDON, everywhere, "sandbox")
+        self._core = native.new_planner(frame.core_tree, _NO_SPARES)
+        self._close(np.flatnonzero(~available))
 
-    def _opened(self, available: NDArray[np.bool_]) -> Any:
-        core = native.clone(self._closed)
-        at = np.flatnonzero(available).astype(np.uint32)
+    def _close(self, positions: NDArray[Any]) -> None:
+        at = positions.astype(np.uint32)
         if at.size:
-            native.health_change(core, lib.PHX_UNCORDON, at, "sandbox")
-        return core
+            native.health_change(self._core, lib.PHX_CORDON, at, "sandbox")
 
-    def place(
-        self, gang: Gang, limits: VertexLimits | None, available: NDArray[np.bool_]
-    ) -> IntArray | None:
-        """Positions that Place gives a gang, None where it does not fit."""
-        core = self._opened(available)
-        _, request, _ = self.frame.compiled(gang, core)
+    def place(self, gang: Gang, limits: VertexLimits | None) -> IntArray | None:
+        """Positions that Place gives a gang, None where it does not fit; takes none."""
+        _, request, _ = self.frame.compiled(gang, self._core)
         pointer = ffi.NULL if limits is None else limits.pointer
-        packed, runs = native.place_limited(core, request, pointer, False)
+        packed, runs = native.place_limited(self._core, request, pointer, False)
         if packed >= 0:
             return positions_of(0, gang.ranks, runs)
         if packed != -MISFIT:
             raise native.failure(packed, repr(gang))
         return None
 
-    def move(
-        self, mover: Mover, ranks: Counts, available: NDArray[np.bool_], flags: int = 0
-    ) -> IntArray | None:
+    def move(self, mover: Mover, ranks: Counts, flags: int = 0) -> IntArray | None:
         """How Replan moves these ranks, and what must come along.
+
+        The leaves that they take are no longer available.
 
         Returns
         -------
         Rank, position left, position taken, by rank: int32, shape (n, 3); None where
         no place is found.
         """
-        core = self._opened(available)
-        gang = mover.before.gang
-        _, request, _ = self.frame.compiled(gang, core)
+        _, request, _ = self.frame.compiled(mover.before.gang, self._core)
         held = mover.positions.astype(np.uint32)
-        subject = f"defragment: job {mover.job!r}"
-        packed = int(lib.phx_adopt(core, request, native.words(held)))
+        packed = int(lib.phx_adopt(self._core, request, native.words(held)))
         if packed < 0:
-            raise native.failure(packed, subject)
-        lost = as_runs(held[ranks])
-        block = ffi.new("char[]", HEAD_SIZE + MOVE_SIZE * gang.ranks)
+            raise native.failure(packed, f"defragment: job {mover.job!r}")
+        rows = self._replanned(packed & SLOT, mover, request, held[ranks], flags)
+        lib.phx_release(self._core, packed & SLOT)
+        if rows is not None:
+            self._close(rows[:, 2])
+        return rows
+
+    def _replanned(
+        self, slot: int, mover: Mover, request: Any, left: NDArray[Any], flags: int
+    ) -> IntArray | None:
+        most = mover.positions.size
+        lost = as_runs(left)
+        block = ffi.new("char[]", HEAD_SIZE + MOVE_SIZE * most)
         answer = ffi.cast("phx_repair *", block)
         status = lib.phx_replan_sliced(
-            core,
-            packed & SLOT,
+            self._core,
+            slot,
             request,
             ffi.from_buffer("phx_run[]", lost),
             len(lost) // native.RUN.itemsize,
             ffi.NULL if mover.limits is None else mover.limits.pointer,
             flags,
             ffi.cast("phx_move *", block + HEAD_SIZE),
-            gang.ranks,
+            most,
             answer,
         )
         if status == MISFIT:
             return None
-        native.check(status, subject)
+        native.check(status, f"defragment: job {mover.job!r}")
         reply = bytes(ffi.buffer(block, HEAD_SIZE + MOVE_SIZE * answer.moves))
         return expanded(core_moves(reply))

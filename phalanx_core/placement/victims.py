@@ -164,11 +164,10 @@ class Victims:
 
     def _alone(self, low: int, high: int, need: int) -> list[list[Option]]:
         """Every leaf is a rank, so a candidate gives its leaves, whoever else leaves."""
-        gives = np.bincount(self.who[low:high], minlength=len(self.costs)).tolist()
+        who, gives = np.unique(self.who[low:high], return_counts=True)
         return [
             [Option(min(count, need), self.costs[one], (one,))]
-            for one, count in enumerate(gives)
-            if count
+            for one, count in zip(who.tolist(), gives.tolist(), strict=True)
         ]
 
     def _clusters(self, rows: list[int], stage: int) -> list[Cluster]:
