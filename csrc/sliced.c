@@ -15,7 +15,7 @@
 typedef struct item {
     uint32_t rank;
     uint32_t size;
-    uint32_t level; /* of its own domain */
+    uint32_t level; /* of the lowest domain that is its own */
     uint32_t slices;
     uint32_t scope_level;
     uint32_t scope_vertex;
@@ -192,7 +192,6 @@ static item item_of(const phx_plan *plan, uint32_t rank)
         }
         what.rank = first;
         what.size = around.size;
-        what.level = around.level;
         what.slices = entry + 1;
     }
     return what;

@@ -229,3 +229,13 @@ def test_a_lone_rank_is_at_home_wherever_its_slice_is() -> None:
     planner.fail([9, 11, 13])
     moves = planner.replan("job").moves.tolist()
     assert moves == [[0, 9, 0], [1, 13, 1], [2, 11, 12]]
+
+
+def test_a_slice_that_moves_as_one_goes_no_further_than_it_must() -> None:
+    """The free host of its own rack is nearer than that of the other."""
+    planner = Planner(Topology.from_spec("rack:2 host:2 gpu:4"))
+    gang = Gang(8, group=2, slices=[(4, "host"), (4, "cluster")])
+    planner.adopt("job", gang, [0, 1, 2, 3, 8, 9, 10, 11])
+    planner.fail([10])
+    moves = planner.replan("job").moves.tolist()
+    assert moves == [[4, 8, 12], [5, 9, 13], [6, 10, 14], [7, 11, 15]]
