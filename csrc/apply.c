@@ -317,7 +317,8 @@ phx_status phx_apply_sliced(phx_planner *planner, uint32_t slot, const phx_reque
     if (!phx_slot_is_held(planner, slot)) {
         return PHX_STALE_HANDLE;
     }
-    if (!moves_match(planner, slot, moves, move_count)) {
+    if (!moves_match(planner, slot, moves, move_count) ||
+        !targets_match(planner, moves, move_count)) {
         return PHX_STALE_PLAN;
     }
     for (uint32_t at = 0; at < request->slice_count; ++at) {

@@ -146,6 +146,7 @@ phx_status phx_request_slices(const phx_planner *planner, phx_request *request,
                               const phx_slice *slices, uint32_t count)
 {
     const phx_tree *tree = planner->tree;
+    phx_request made = *request;
     uint32_t size = request->group;
     uint32_t level = request->group_level;
     if (count > PHX_SLICES_MAX) {
@@ -162,12 +163,14 @@ phx_status phx_request_slices(const phx_planner *planner, phx_request *request,
         }
         size = slices[at].size;
         level = inner;
-        request->slices[at] = (phx_slice){size, level};
+        made.slices[at] = (phx_slice){size, level};
     }
-    request->slice_count = count;
-    return request->ranks % size != 0 ? PHX_BAD_GANG
-           : count > 0                ? leave_quick(planner, request)
-                                      : PHX_OK;
+    made.slice_count = count;
+    if (request->ranks % size != 0 || (count > 0 && leave_quick(planner, &made) != PHX_OK)) {
+        return PHX_BAD_GANG;
+    }
+    *request = made;
+    return PHX_OK;
 }
 
 phx_status phx_request_balance(const phx_planner *planner, phx_request *request, uint32_t level)
@@ -177,8 +180,11 @@ phx_status phx_request_balance(const phx_planner *planner, phx_request *request,
         request->aim == PHX_FILL) {
         return PHX_BAD_GANG;
     }
+    if (leave_quick(planner, request) != PHX_OK) {
+        return PHX_BAD_GANG;
+    }
     request->balanced = tree->internal[level];
-    return leave_quick(planner, request);
+    return PHX_OK;
 }
 
 /* One run of available leaves becomes a new gang. */

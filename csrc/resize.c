@@ -80,6 +80,13 @@ phx_status phx_shrink(phx_planner *planner, uint32_t slot, const phx_run *kept, 
     return PHX_OK;
 }
 
+/* Whether ranks with this chain may stand behind the gang's. */
+static int may_grow(const phx_planner *planner, const phx_gang_slot *gang, const phx_request *more)
+{
+    return planner->count->alignment != PHX_BUDDY && more->group == gang->group &&
+           more->group_level == phx_slot_group_level(gang);
+}
+
 /* Limits bind the whole gang: the ranks it has are charged first. */
 static void charge_all(phx_planner *planner, uint32_t slot, phx_search *search)
 {
@@ -99,7 +106,7 @@ phx_status phx_grow_plan(phx_planner *planner, uint32_t slot, const phx_request 
         return PHX_STALE_HANDLE;
     }
     const phx_gang_slot *gang = &planner->gangs[slot];
-    if (planner->count->alignment == PHX_BUDDY || more->group != gang->group) {
+    if (!may_grow(planner, gang, more)) {
         return PHX_BAD_GANG;
     }
     const phx_tree *tree = planner->tree;
@@ -192,7 +199,7 @@ phx_status phx_grow(phx_planner *planner, uint32_t slot, const phx_request *more
         return PHX_STALE_HANDLE;
     }
     phx_gang_slot *gang = &planner->gangs[slot];
-    if (planner->count->alignment == PHX_BUDDY || more->group != gang->group) {
+    if (!may_grow(planner, gang, more)) {
         return PHX_BAD_GANG;
     }
     if (!growth_matches(planner, slot, more, runs, count)) {

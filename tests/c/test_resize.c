@@ -117,6 +117,11 @@ static void test_grow(void)
     const phx_request other = request_of(planner, 8, 2, PHX_NONE);
     CHECK(phx_grow_plan(planner, slot, &other, NULL, runs, 8, &count) == PHX_BAD_GANG);
     CHECK(phx_grow(planner, slot, &other, hosts, 2) == PHX_BAD_GANG);
+    const phx_gang looser = {8, 4, 2, PHX_NONE, PHX_NONE, PHX_NEAR, PHX_SMALLEST};
+    phx_request rack_groups; /* groups of another level are not the gang's */
+    CHECK(phx_request_init(planner, &looser, &rack_groups) == PHX_OK);
+    CHECK(phx_grow_plan(planner, slot, &rack_groups, NULL, runs, 8, &count) == PHX_BAD_GANG);
+    CHECK(phx_grow(planner, slot, &rack_groups, hosts, 2) == PHX_BAD_GANG);
     CHECK(phx_grow_plan(planner, slot, &sixteen, NULL, runs, 0, &count) == PHX_NO_ROOM);
     CHECK(count == 1);
     CHECK_VALID(planner);

@@ -247,6 +247,51 @@ static void test_groups_shift(void)
     finish(&on);
 }
 
+/* A move to no leaf at all is refused before its place in an uneven tree is looked up. */
+static void test_a_move_to_no_leaf(void)
+{
+    const uint32_t counts[3] = {10, 4, 2};
+    const uint32_t first[8] = {0, 2, 5, 7, 10, 0, 2, 4}; /* hosts of 2 and 3, racks of two */
+    phx_tree *tree = NULL;
+    CHECK(phx_tree_new(2, counts, first, NULL, &tree) == PHX_OK);
+    phx_planner *planner = new_planner(tree, PHX_EXACT, PHX_NONE, PHX_NONE, 0);
+    phx_request gang = request_of(planner, 2, 1, PHX_NONE);
+    const phx_slice slice = {2, 2};
+    CHECK(phx_request_slices(planner, &gang, &slice, 1) == PHX_OK);
+    const uint32_t slot = slot_of(phx_place(planner, &gang));
+    uint32_t leaves[2];
+    CHECK(phx_gang_leaves(planner, slot, leaves) == PHX_OK);
+    const phx_run lost = {leaves[0], 1};
+    const phx_move move = {0, leaves[0], 1u << 24, 1};
+    CHECK(phx_apply_sliced(planner, slot, &gang, &move, 1, &lost, 1) == PHX_STALE_PLAN);
+    CHECK_VALID(planner);
+    phx_planner_free(planner);
+    phx_tree_free(tree);
+}
+
+/* A call that refuses leaves the request as it was. */
+static void test_refusals_keep_the_request(void)
+{
+    fixture on = start(3, RACKS);
+    const phx_slice good = {8, 2};
+    const phx_slice wrong[3] = {{4, 1}, {6, 2}, {5, 3}};
+    phx_request request = sliced(&on, 8, 4, &good, 1);
+    const phx_request before = request;
+    CHECK(phx_request_slices(on.planner, &request, wrong, 2) == PHX_BAD_GANG);
+    CHECK(memcmp(&request, &before, sizeof before) == 0);
+    const phx_slice sixteen = {16, 2};
+    CHECK(phx_request_slices(on.planner, &request, &sixteen, 1) == PHX_BAD_GANG);
+    CHECK(memcmp(&request, &before, sizeof before) == 0);
+    phx_planner *buddy = new_planner(on.tree, PHX_BUDDY, PHX_NONE, PHX_NONE, 0);
+    phx_request aligned = request_of(buddy, 16, 4, PHX_NONE);
+    const phx_request plain = aligned;
+    CHECK(phx_request_slices(buddy, &aligned, &sixteen, 1) == PHX_BAD_GANG);
+    CHECK(phx_request_balance(buddy, &aligned, 2) == PHX_BAD_GANG);
+    CHECK(memcmp(&aligned, &plain, sizeof plain) == 0);
+    phx_planner_free(buddy);
+    finish(&on);
+}
+
 int main(void)
 {
     test_what_is_no_chain();
@@ -255,6 +300,8 @@ int main(void)
     test_balanced();
     test_repairs();
     test_groups_shift();
-    puts("test_slices: 6 passed, 0 failed");
+    test_a_move_to_no_leaf();
+    test_refusals_keep_the_request();
+    puts("test_slices: 8 passed, 0 failed");
     return 0;
 }
