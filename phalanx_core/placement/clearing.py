@@ -19,7 +19,7 @@ from phalanx_core.errors import InvariantBroken
 from phalanx_core.native import lib
 from phalanx_core.placement.capacity import Capacity
 from phalanx_core.placement.limits import IntArray, Limits, VertexLimits
-from phalanx_core.placement.relocation import Leaves, Part, Relocation
+from phalanx_core.placement.relocation import Leaves, Part, Relocation, free_under
 from phalanx_core.placement.repair import Repair
 from phalanx_core.placement.results import Placement
 from phalanx_core.placement.rooms import Counts
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from phalanx_core.placement.planner import Planner
 
 # Leaves that an exhaustive search may look at, again and again.
-WORK_MAX = 4_000_000
+WORK_MAX = 2_000_000
 # What a step costs beside the leaves it looks at.
 STEP = 200
 # Choices of units that are tried beyond the cheapest, each without some units that had
@@ -75,12 +75,12 @@ class Clearing:
         movers: list[Mover],
     ) -> None:
         self.planner, self.gang, self.limits, self.bound = planner, gang, limits, bound
-        self.movers = movers
         self.frame = frame = planner._frame
         self.capacity = Capacity(frame, gang, bound)
         states = native.leaf_states(planner._core, 0, frame.leaf_count)
         self.fit: Leaves = (states >> 2) & 7 == 0
         self.free: Leaves = (states >> 5) & 1 == 1
+        self.movers = movers = self._able(movers)
         self.spares = frame.spares_levels is not None
         self.room = self.free | ((states & 3 == lib.PHX_SPARE) & self.fit)
         self.owner = np.repeat(
@@ -118,6 +118,15 @@ class Clearing:
         except Spent:
             return best, False
         return found or best, self.sure
+
+    def _able(self, movers: list[Mover]) -> list[Mover]:
+        """Jobs of whose units one could go somewhere."""
+        real = self.frame.tree.real
+        most: dict[int, int] = {}
+        for level in {one.unit.level for one in movers}:
+            inside = free_under(self.frame, self.free, level, range(real[level].size))
+            most[level] = int(inside[real[level] >= 0].max(initial=0))
+        return [one for one in movers if one.unit.size <= most[one.unit.level]]
 
     def _spend(self, steps: int = 1) -> None:
         self.left -= steps * (self.frame.leaf_count + STEP)

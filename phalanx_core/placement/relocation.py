@@ -130,12 +130,14 @@ class Relocation:
         unit = part.mover.unit
         low = max(unit.level, self.pool)
         for level, vertex in self._inside(part, self._around(part, at), 0, None):
-            for one in self._vertices(level, vertex, low):
+            span = self._vertices(level, vertex, low)
+            inside = free_under(self.frame, self.free, low, span)
+            for one in np.flatnonzero(inside >= unit.size) + span.start:
                 if unit.level and self.frame.tree.real[low][one] < 0:
                     continue
-                free = self._free(low, one)
+                free = self._free(low, int(one))
                 for counts in _splits(free, unit.size):
-                    yield one, counts
+                    yield int(one), counts
 
     def _inside(
         self, part: Part, around: list[int], at: int, parent: tuple[int, int] | None
@@ -167,10 +169,7 @@ class Relocation:
     def _free(self, level: int, vertex: int) -> list[int]:
         """Free leaves in each pool of a vertex."""
         pools = self._vertices(level, vertex, self.pool)
-        bounds = below(self.frame, self.pool, pools.start, pools.stop)
-        seen = np.cumsum(self.free[bounds[0] : bounds[-1]])
-        ends = np.append(0, seen[bounds[1:] - bounds[0] - 1])
-        return [int(count) for count in np.diff(ends)]
+        return [int(n) for n in free_under(self.frame, self.free, self.pool, pools)]
 
     def _positions(self, part: Part, choice: Choice) -> Counts:
         vertex, counts = choice
@@ -191,6 +190,13 @@ class Relocation:
             np.add.at(part.load[level], vertices, sign)
             allowed &= bool((part.load[level][vertices] <= most[vertices]).all())
         return allowed
+
+
+def free_under(frame: Frame, free: Leaves, level: int, vertices: range) -> Counts:
+    """Free leaves under some vertices of a level: int64, shape (vertices,)."""
+    bounds = below(frame, level, vertices.start, vertices.stop)
+    seen = np.cumsum(free[bounds[0] : bounds[-1]], dtype=np.int64)
+    return np.diff(np.append(0, seen[bounds[1:] - bounds[0] - 1]))
 
 
 def _splits(free: list[int], size: int) -> Iterator[tuple[int, ...]]:

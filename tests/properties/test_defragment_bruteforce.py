@@ -309,7 +309,7 @@ def test_the_exhaustive_search_alone_finds_the_same(
         assert outcome(seed) == unbounded(seed), seed
 
 
-BOUNDED_FLOORS = {"1 move": 40, "2 move": 20, "unproven": 1, "gave up": 1, "unsure": 80}
+BOUNDED_FLOORS = {"1 move": 40, "2 move": 20, "unproven": 1, "gave up": 1, "unsure": 40}
 
 
 def test_a_bounded_search_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
