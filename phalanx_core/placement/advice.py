@@ -139,7 +139,7 @@ class Advising(State):
                 raise InvalidRequest(f"gang {gang!r}: a Gang")
             if self._frame.alignment == "buddy":
                 raise InvalidRequest("preempt_advice: alignment 'buddy' has none")
-            gang = _whole(gang)
+            gang = gang.at_this_size
             _, _, bound = self._frame.compiled(gang, self._core)
             if limits is not None:
                 bound = self._frame.limits(copied(limits))
@@ -170,15 +170,6 @@ class Advising(State):
         other: State = object.__new__(type(self))
         self._copy_to(other)
         return other
-
-
-def _whole(gang: Gang) -> Gang:
-    """The gang without its smaller sizes, with which it might fit as it is."""
-    if not gang.templates:
-        return gang
-    fields = gang.to_dict()
-    del fields["templates"]
-    return Gang(**fields)
 
 
 def _price(job: object, cost: Any) -> float:

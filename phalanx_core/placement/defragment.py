@@ -94,7 +94,7 @@ class Defragmenting(Plans):
                 raise InvalidRequest("defragment: alignment 'buddy' has none")
             if not isinstance(wanted, Gang):
                 raise InvalidRequest(f"gang {wanted!r}: a Gang")
-            gang = _whole(wanted)
+            gang = wanted.at_this_size
             _, _, bound = self._frame.compiled(gang, self._core)
             given = None
             if limits is not None:
@@ -179,15 +179,6 @@ class Defragmenting(Plans):
         for repair in plan.values():
             self._commit(self._core, repair)
             self._note_repair(repair, self._find(repair.job))
-
-
-def _whole(gang: Gang) -> Gang:
-    """The gang without its smaller sizes, with which it might fit as it is."""
-    if not gang.templates:
-        return gang
-    fields = gang.to_dict()
-    del fields["templates"]
-    return Gang(**fields)
 
 
 def _no_moves(refused: Misfit, jobs: int, proven: bool) -> Misfit:

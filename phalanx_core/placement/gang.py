@@ -155,6 +155,15 @@ class Gang:
         """The gang at the size that was asked for, whichever this one is at."""
         return self.at(self._sizes[0])
 
+    @property
+    def at_this_size(self) -> Gang:
+        """The gang without its other sizes, with which it might fit as it is."""
+        if len(self._sizes) == 1:
+            return self
+        fields = self.to_dict()
+        fields.pop("templates", None)
+        return Gang(**fields)
+
     def at(self, ranks: int) -> Gang:
         """The same gang at another of its sizes.
 

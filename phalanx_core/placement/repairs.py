@@ -161,13 +161,15 @@ class Repairs(State):
     ) -> Repair | Misfit:
         entry = self._find(job)
         positions = self._lost_leaves(job, entry, failed)
-        bound = entry._limits
-        if limits is not None:
-            bound = self._frame.limits(copied(limits))
-        pointer = _NULL if bound is None else bound.pointer
+        pointer = self._limits_for(entry, limits)
         flags = (PARTIAL if partial else 0) | (APPLY if apply else 0)
         flags |= _WIDEN if widen else 0
         return self._replan_slot(self._core, job, positions, pointer, flags)
+
+    def _limits_for(self, entry: Entry, limits: Limits | None) -> Any:
+        """What the core reads: the call's limits, else those of the job."""
+        bound = entry._limits if limits is None else self._frame.limits(copied(limits))
+        return _NULL if bound is None else bound.pointer
 
     def _lost_leaves(self, job: Job, entry: Entry, failed: object) -> Any:
         """Positions of ``failed``, every one of them held by the job."""

@@ -12,7 +12,7 @@ from phalanx_core.native import MISFIT, ffi, lib
 from phalanx_core.placement.commits import Commits
 from phalanx_core.placement.gang import Gang
 from phalanx_core.placement.keys import Handle, Job
-from phalanx_core.placement.limits import Limits, copied
+from phalanx_core.placement.limits import Limits
 from phalanx_core.placement.misfit import Misfit, MisfitCode, plural
 from phalanx_core.placement.repair import Repair, Resized, Rest, core_moves, expanded
 from phalanx_core.placement.repairs import PARTIAL, as_runs
@@ -81,11 +81,8 @@ class Resizes(Commits):
             entry = self._find(job)
             before = self._layout(entry)
             target = before.gang.at(ranks)
-            bound = entry._limits
-            if limits is not None:
-                bound = self._frame.limits(copied(limits))
+            pointer = self._limits_for(entry, limits)
             if target.ranks > before.gang.ranks:
-                pointer = _NULL if bound is None else bound.pointer
                 plan = self._grown(job, before, target, pointer)
             elif target.ranks < before.gang.ranks:
                 none = np.empty(0, np.uint32)
@@ -114,10 +111,7 @@ class Resizes(Commits):
         if not before.gang.templates:
             return result
         positions = self._lost_leaves(job, before, failed)
-        bound = before._limits
-        if limits is not None:
-            bound = self._frame.limits(copied(limits))
-        pointer = _NULL if bound is None else bound.pointer
+        pointer = self._limits_for(before, limits)
         plan = self._shrunk(job, before, positions, pointer)
         if plan is None:
             return result
