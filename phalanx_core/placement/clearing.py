@@ -204,6 +204,9 @@ class Clearing:
             mover = self.movers[one]
             rows = sandbox.move(mover, mover.ranks_of(units), _WIDEN)
             if rows is None:
+                # What stays pins it to its domain, so all of the job goes elsewhere.
+                rows = sandbox.move(mover, np.arange(mover.positions.size))
+            if rows is None:
                 first = int(self.first[one])
                 return [], tuple(first + unit for unit in units)
             found[one] = rows

@@ -58,13 +58,20 @@ class Sandbox:
     def move(self, mover: Mover, ranks: Counts, flags: int = 0) -> IntArray | None:
         """How Replan moves these ranks, and what must come along.
 
-        The leaves that they take are no longer available.
+        Where all ranks move the job is placed anew, as near as it can be. The leaves
+        that they take are no longer available.
 
         Returns
         -------
         Rank, position left, position taken, by rank: int32, shape (n, 3); None where
         no place is found.
         """
+        if ranks.size == mover.positions.size:
+            placed = self.place(mover.before.gang, mover.limits)
+            if placed is None:
+                return None
+            self._close(placed)
+            return np.stack([ranks, mover.positions, placed], axis=1).astype(np.int32)
         _, request, _ = self.frame.compiled(mover.before.gang, self._core)
         held = mover.positions.astype(np.uint32)
         packed = int(lib.phx_adopt(self._core, request, native.words(held)))

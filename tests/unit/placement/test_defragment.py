@@ -173,6 +173,105 @@ def test_a_slice_moves_whole() -> None:
     assert plan.placement.leaves.tolist() == [0, 1, 5]
 
 
+def with_a_slice(within: str | None = None) -> Planner:
+    """A slice of two groups that its rack r has no other place for; q is idle."""
+    rows = [list("aaabbbccddee"), list("rrrrrrrrqqqq"), list("pppppppppppp")]
+    planner = Planner(Topology.from_labels(("host", "rack", "pod"), rows))
+    sliced = Gang(4, group=2, group_level="host", slices=[(4, "rack")], within=within)
+    planner.adopt("s", sliced, [0, 1, 6, 7])
+    return planner
+
+
+def test_a_dearer_plan_is_beaten() -> None:
+    """The quick way moves two ranks' whole slice of four; three single ranks will do."""
+    planner = with_a_slice()
+    for job, leaf in zip("xyz", (3, 4, 5), strict=True):
+        planner.adopt(job, Gang(1), [leaf])
+    plan = planned(planner, Gang(3, within="host"))
+    assert (plan.moved, plan.fence, plan.proven) == (3, ("x", "y", "z"), True)
+    assert plan.placement.leaves.tolist() == [3, 4, 5]
+
+
+@pytest.mark.parametrize("within", [None, "rack"])
+def test_without_work_the_quick_plan_is_given(
+    monkeypatch: pytest.MonkeyPatch, within: str | None
+) -> None:
+    """The slice goes along, or all of the job; whether fewer would do is not known."""
+    monkeypatch.setattr(clearing, "WORK_MAX", 0)
+    planner = with_a_slice(within)
+    planner.adopt("x", Gang(3), [3, 4, 5])
+    plan = planned(planner, Gang(3, within="host"), movable=["s"])
+    assert (plan.moved, plan.leaves.tolist()) == (4, [0, 1, 6, 7])
+    assert not plan.proven
+    assert str(plan).startswith("4 ranks to move, not proven to be the fewest: job 's'")
+
+
+def test_a_rack_that_is_missing_is_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host without a rack takes no group of a rack."""
+    monkeypatch.setattr(clearing, "TRIES", 0)
+    racks = ["r", "r", "q", "q", None, None]
+    topology = Topology.from_labels(("host", "rack"), [list("aabbcc"), racks])
+    planner = Planner(topology)
+    limits = {"rack": [2, 0]}
+    gang = Gang(2, group=2, group_level="rack", limits=limits)
+    planner.adopt("a", gang, [0, 1])
+    answer = refused(planner, Gang(2, limits={"host": [2, 0, 0]}))
+    assert answer.proven
+
+
+def test_leaves_that_limits_tell_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first free leaf of the host is none of the job's."""
+    monkeypatch.setattr(clearing, "TRIES", 0)
+    planner = Planner(Topology.from_spec("host:2 gpu:2"))
+    planner.adopt("a", Gang(1, limits={"gpu": [1, 1, 0, 1]}), [0])
+    plan = planned(planner, Gang(2, limits={"host": [2, 0]}))
+    assert (moves(plan), plan.proven) == ({"a": [[0, 0, 3]]}, True)
+
+
+def test_one_rank_within_a_leaf(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every leaf will do."""
+    monkeypatch.setattr(clearing, "TRIES", 0)
+    planner = Planner(Topology.from_spec("rack:2 host:2 gpu:2"))
+    planner.adopt("a", Gang(1, within="gpu"), [0])
+    plan = planned(planner, Gang(2, limits={"host": [2, 0, 0, 0]}))
+    assert (moves(plan), plan.proven) == ({"a": [[0, 0, 2]]}, True)
+
+
+@pytest.mark.parametrize("tries", [0, 16])
+def test_an_ill_leaf_that_is_left_is_no_room(
+    monkeypatch: pytest.MonkeyPatch, tries: int
+) -> None:
+    """Whichever way is taken: the cordoned host stays out of it."""
+    monkeypatch.setattr(clearing, "TRIES", tries)
+    planner = Planner(Topology.from_spec("host:3 gpu:2"))
+    for job, leaf in (("a", 0), ("b", 2), ("c", 4)):
+        planner.adopt(job, Gang(1), [leaf])
+    planner.cordon([0])
+    plan = planned(planner, Gang(2, within="host"), movable=["a", "b"])
+    assert (moves(plan), plan.proven) == ({"b": [[0, 2, 1]]}, True)
+    assert refused(planner, Gang(2, within="host"), movable=["a"]).proven
+
+
+@pytest.mark.parametrize("tries", [0, 16])
+def test_a_spare_that_moves_makes_room(
+    monkeypatch: pytest.MonkeyPatch, tries: int
+) -> None:
+    """Host b, idle, is the larger spare: host a is given back."""
+    monkeypatch.setattr(clearing, "TRIES", tries)
+    topology = Topology.from_labels(("host", "rack"), [list("aabbbcc"), ["r"] * 7])
+    planner = Planner(topology, spares=Spares("rack"))
+    planner.adopt("a", Gang(1), [2])
+    planner.adopt("b", Gang(1), [5])
+    assert planner.spares().tolist() == [0]
+    plan = planned(planner, Gang(2, limits={"host": [2, 0, 0]}), movable=["a"])
+    assert (moves(plan), plan.proven) == ({"a": [[0, 2, 6]]}, True)
+    assert plan.placement.leaves.tolist() == [0, 1]
+    planner.apply(plan)
+    planner.fenced("a")
+    assert planner.spares().tolist() == [1]
+    assert planner.place("w", plan.gang).leaves.tolist() == [0, 1]
+
+
 def test_a_slice_without_groups_is_the_unit() -> None:
     """Its other rank need not leave for the gang's sake, and goes along."""
     planner = Planner(Topology.from_spec("rack:3 host:2 gpu:1"))
