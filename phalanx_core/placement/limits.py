@@ -71,17 +71,18 @@ class VertexLimits:
         The limits by level index and domain, as they are stored and saved.
     pointer
         ``const int32_t *const *``: one row a level, NULL where there is no limit;
-        itself NULL where there is none at all.
+        itself NULL where there is none at all. It keeps its rows.
     """
 
-    __slots__ = ("_rows", "given", "pointer")
+    __slots__ = ("given", "pointer")
 
     def __init__(self, frame: Frame, limits: Mapping[Any, IntArray]) -> None:
         self.given: dict[int, IntArray] = {}
         self.pointer: Any = ffi.NULL
+        rows: list[Any] = []
         if limits:
-            self.pointer = ffi.new("int32_t *[]", len(frame.topology.levels))
-        self._rows = []
+            table = ffi.new("int32_t *[]", len(frame.topology.levels))
+            self.pointer = ffi.gc(table, lambda _: rows.clear())
         for level, row in limits.items():
             try:
                 index = frame.topology.level_index(level)
@@ -101,7 +102,7 @@ class VertexLimits:
             by_vertex[real >= 0] = row[real[real >= 0]]
             kept = ffi.from_buffer("int32_t[]", by_vertex)
             self.pointer[index] = kept
-            self._rows.append(kept)
+            rows.append(kept)
 
 
 def limited_levels(frame: Frame, pointer: Any) -> tuple[str, ...]:

@@ -45,3 +45,12 @@ def test_bad_limits_name_what_is_wrong(limits: object, words: str) -> None:
     with pytest.raises(InvalidRequest, match=words):
         planner.place("job", Gang(1), limits=limits)
     assert planner.save() == before
+
+
+def test_rows_live_as_long_as_the_pointer_that_the_core_reads() -> None:
+    """What is allocated later does not take their place."""
+    planner = Planner(Topology.from_spec("host:4 gpu:4"))
+    pointer = planner._frame.limits({"host": np.zeros(4, np.int32)}).pointer
+    others = [np.full(4, 7, np.int32) for _ in range(16)]
+    assert [pointer[1][host] for host in range(4)] == [0, 0, 0, 0]
+    assert len(others) == 16
