@@ -178,6 +178,7 @@ class Gang:
         >>> gang.at(48).ranks, gang.at(48).templates, gang.at(48).full == gang
         (48, (32,), True)
         """
+        ranks = _size("ranks", ranks)
         if ranks == self.ranks:
             return self
         if ranks not in self._sizes:

@@ -184,6 +184,10 @@ def test_resize_refuses_by_name() -> None:
         planner.resize("nobody", 16)
     with pytest.raises(InvalidRequest, match=r"ranks 8: .* has sizes 32, 24, 16"):
         planner.resize("job", 8)
+    with pytest.raises(InvalidRequest, match=r"ranks 32.0: a whole number"):
+        planner.resize("job", 32.0)
+    with pytest.raises(InvalidRequest, match="ranks True: a whole number"):
+        planner.resize("job", True)
     with pytest.raises(InvalidRequest, match="knows no slices, balanced or templates"):
         Planner(RACKS, alignment="buddy").fits(Gang(8, templates=(4,)))
     with pytest.raises(OwnershipError, match="released before, or never placed"):
