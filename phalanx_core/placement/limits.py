@@ -82,7 +82,9 @@ class VertexLimits:
         rows: list[Any] = []
         if limits:
             table = ffi.new("int32_t *[]", len(frame.topology.levels))
-            self.pointer = ffi.gc(table, lambda _: rows.clear())
+            rows.append(table)
+            whole = ffi.cast("int32_t **", table)
+            self.pointer = ffi.gc(whole, lambda _: rows.clear())
         for level, row in limits.items():
             try:
                 index = frame.topology.level_index(level)
