@@ -12,6 +12,15 @@ typedef struct tape {
     const uint8_t *end;
 } tape;
 
+/* What a gang with slices was placed with; outer = 0: nothing known. */
+typedef struct chain {
+    int64_t handle;
+    phx_gang gang;
+    phx_slice slices[2];
+    uint32_t count;
+    uint32_t outer; /* ranks of its largest slices */
+} chain;
+
 typedef struct fixture {
     phx_tree *tree;
     phx_planner *planner;
@@ -22,11 +31,15 @@ typedef struct fixture {
     uint32_t job_count;
     int32_t limit[LEAVES_MAX];
     uint32_t buddy;
+    uint32_t full;            /* the tape holds steps for gangs with slices as well */
+    chain chains[LEAVES_MAX]; /* by slot */
 } fixture;
 
 extern uint64_t fuzz_operations;
-/* placed, refused, repaired, partial, misfit repair, stale, adopted, loaded */
-extern uint64_t fuzz_outcomes[8];
+/* placed, refused, repaired, partial, misfit repair, stale, adopted, loaded; with slices: placed,
+ * repaired, shrunk, grown */
+#define OUTCOMES 12
+extern uint64_t fuzz_outcomes[OUTCOMES];
 
 /* fuzz_state.c: the next byte, 0 behind the last; a tree and a planner, 0 when the bytes name none;
  * and what every step compares. */
@@ -51,5 +64,19 @@ void do_replan(fixture *on, tape *in);
 void do_host_loss(fixture *on, tape *in);
 void do_recover(fixture *on, tape *in);
 void do_quarantine(fixture *on, tape *in);
+
+/* fuzz_chains.c: the chain of a job, or NULL where it has none; a job that has one from the tape
+ * on, or PHX_NONE; its request at a size; and the step that places such gangs. */
+chain *chain_of(fixture *on, uint32_t slot);
+void forget_chain(fixture *on, uint32_t slot);
+uint32_t chained_job(fixture *on, tape *in);
+phx_request chain_request(const fixture *on, const chain *of, uint32_t ranks);
+void require_chain(const fixture *on, uint32_t slot, const chain *of, uint32_t ranks);
+void do_place_sliced(fixture *on, tape *in);
+
+/* fuzz_slices.c and fuzz_sizes.c: the steps that repair such gangs, and that change their size. */
+void do_replan_sliced(fixture *on, tape *in);
+void do_shrink(fixture *on, tape *in);
+void do_grow(fixture *on, tape *in);
 
 #endif

@@ -51,6 +51,7 @@ void do_replan(fixture *on, tape *in)
     if (status == PHX_OK) {
         require(phx_apply(on->planner, slot, moves, repair.moves, &failed, failed_count) == PHX_OK,
                 "a fresh plan is stale");
+        forget_chain(on, slot);
         require(phx_gang_level(on->planner, slot) == repair.level_after, "level after");
         if (repair.moves > 0) {
             ++fuzz_outcomes[5];

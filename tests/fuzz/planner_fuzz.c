@@ -8,14 +8,14 @@
 #include <string.h>
 
 uint64_t fuzz_operations;
-uint64_t fuzz_outcomes[8];
+uint64_t fuzz_outcomes[OUTCOMES];
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     tape in = {bytes, bytes + size};
-    fixture on;
+    static fixture on;
     memset(&on, 0, sizeof on);
     if (!fixture_build(&on, &in) || !fixture_start(&on, &in)) {
         phx_tree_free(on.tree);
@@ -24,10 +24,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     fixture_check(&on);
     while (in.at < in.end) {
         static void (*const steps[])(fixture *, tape *) = {
-            do_place,  do_place,  do_place,  do_place,      do_release, do_release,
-            do_health, do_replan, do_replan, do_quarantine, do_recover, do_host_loss,
-            do_replan, do_health, do_adopt,  do_adopt,      do_adopt,   do_load};
-        const uint32_t step = tape_next(&in) % (sizeof steps / sizeof *steps);
+            do_place, do_place, do_place, do_place, do_release, do_release, do_health, do_replan,
+            do_replan, do_quarantine, do_recover, do_host_loss, do_replan, do_health, do_adopt,
+            do_adopt, do_adopt, do_load,
+            /* only where the tape asks for slices: older tapes keep their meaning */
+            do_place_sliced, do_place_sliced, do_place_sliced, do_replan_sliced, do_replan_sliced,
+            do_replan_sliced, do_shrink, do_grow, do_grow};
+        const uint32_t plain = 18;
+        const uint32_t all = sizeof steps / sizeof *steps;
+        const uint32_t step = tape_next(&in) % (on.full ? all : plain);
         steps[step](&on, &in);
         fixture_check(&on);
         ++fuzz_operations;

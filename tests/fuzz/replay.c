@@ -7,7 +7,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 extern uint64_t fuzz_operations;
-extern uint64_t fuzz_outcomes[8];
+#define OUTCOMES 12
+extern uint64_t fuzz_outcomes[OUTCOMES];
 
 #define INPUT_MAX 65536
 
@@ -36,8 +37,9 @@ static int run_file(const char *path)
 
 static int run_random(uint64_t operations, uint64_t seed)
 {
-    static const char *const names[8] = {"placed",    "refused", "repaired", "partial",
-                                         "no repair", "stale",   "adopted",  "loaded"};
+    static const char *const names[OUTCOMES] = {
+        "placed",  "refused", "repaired",      "partial",         "no repair", "stale",
+        "adopted", "loaded",  "placed slices", "repaired slices", "shrunk",    "grown"};
     uint8_t bytes[1024];
     state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
     while (fuzz_operations < operations) {
@@ -50,8 +52,8 @@ static int run_random(uint64_t operations, uint64_t seed)
     printf("fuzz: %llu operations, seed %llu\n", (unsigned long long)fuzz_operations,
            (unsigned long long)seed);
     int thin = 0;
-    for (int at = 0; at < 8; ++at) {
-        printf("  %-10s %llu\n", names[at], (unsigned long long)fuzz_outcomes[at]);
+    for (int at = 0; at < OUTCOMES; ++at) {
+        printf("  %-15s %llu\n", names[at], (unsigned long long)fuzz_outcomes[at]);
         thin |= fuzz_outcomes[at] < operations / 10000;
     }
     if (thin) {
