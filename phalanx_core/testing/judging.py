@@ -171,7 +171,8 @@ class Judge:
         wide = case.widen and wound.needs.chained
         if exists and self._is_proven(wound) and not wide:
             raise Difference(f"{self.about}; a repair exists")
-        expect(broken_shrink(wound, result), self.about)
+        spares = self.twin.spare_vertices()
+        expect(broken_shrink(wound, result, spares), self.about)
         best = self._best_size(wound)
         if best != result.template or len(result.kept) != best:
             raise Difference(f"{self.about}; size {best} would do")

@@ -92,7 +92,7 @@ def largest_without(
     )
 
 
-def broken_shrink(wound: Wound, repair: Any) -> list[str]:
+def broken_shrink(wound: Wound, repair: Any, spares: Sequence[Vertex]) -> list[str]:
     """Rules that a repair breaks which makes the gang smaller; empty = legal.
 
     Parameters
@@ -101,6 +101,8 @@ def broken_shrink(wound: Wound, repair: Any) -> list[str]:
         The gang before.
     repair
         The answer: ``moves`` and ``kept`` name ranks by their numbers before.
+    spares
+        Spare vertices before the repair.
 
     Returns
     -------
@@ -130,9 +132,13 @@ def broken_shrink(wound: Wound, repair: Any) -> list[str]:
     broken += broken_homes(wound, leaves)
     after = [leaves[rank] for rank in kept]
     broken += broken_shape(tree, replace(needs, ranks=len(kept)), after)
-    told = (repair.level_before, repair.level_after)
-    found = (tree.span_level(list(wound.leaves)), tree.span_level(after))
-    return broken + ([f"levels {told} should be {found}"] if told != found else [])
+    taken = {new for _, new in moves.values()}
+    opened = sum(not taken.isdisjoint(vertex.leaves) for vertex in spares)
+    told = (repair.level_before, repair.level_after, repair.spares_used)
+    found = (tree.span_level(list(wound.leaves)), tree.span_level(after), opened)
+    if told != found:
+        broken.append(f"levels before, after and spares {told} should be {found}")
+    return broken
 
 
 def _bad_end(wound: Wound, kept: Sequence[int]) -> list[str]:
