@@ -76,8 +76,8 @@ def full_gang(rng: Random, topology: Topology, most: int | None = None) -> Gang:
     """
     fields = chain_fields(rng, topology, most)
     depth = len(topology.levels) - 1
-    if depth > 1 and rng.random() < 0.3:
-        high = rng.choice((2, rng.randint(2, depth)))
+    high = min(depth, rng.choice((2, rng.randint(2, max(depth, 2)))))
+    if high > 1 and topology.domain_count(high) and rng.random() < 0.3:
         domain = rng.randrange(topology.domain_count(high))
         outer = max(2, topology.leaves(high, domain).size // 2 * 2)
         slices = ((2, rng.randint(1, high - 1)), (outer, high))
