@@ -117,24 +117,28 @@ phx_status phx_plan_find(phx_plan *plan, uint32_t level, uint32_t vertex, phx_wi
     found->bounded = 0;
     found->scope_level = level;
     found->scope_vertex = vertex;
+    const phx_tree *tree = planner->tree;
+    const int foreign = PHX_MUTANT_FOREIGN_SPARE && level < tree->depth;
     phx_status status = phx_search_run(planner, found);
+    if (status == PHX_MISFIT && foreign && planner->count->spare_count != 0) {
+        found->scope_vertex = phx_parent(tree, level, vertex);
+        found->scope_level = found->within = level + 1;
+    }
+    /* A vertex below the spares' level may lie in one. */
+    const uint32_t size = planner->count->spare_count != 0 ? planner->count->spare_size : 0;
+    const uint32_t top = found->scope_level > size ? found->scope_level : size;
+    const uint32_t above = phx_ancestor(tree, found->scope_level, found->scope_vertex, top);
     if (status == PHX_MISFIT && planner->count->spare_count != 0) {
-        const int foreign = PHX_MUTANT_FOREIGN_SPARE && level < planner->tree->depth;
-        const uint32_t above = foreign ? phx_parent(planner->tree, level, vertex) : vertex;
-        const uint32_t above_level = foreign ? level + 1 : level;
-        found->scope_level = above_level;
-        found->scope_vertex = above;
-        found->within = above_level;
-        if (phx_spares_open(planner, above_level, above) > 0) {
+        if (phx_spares_open(planner, top, above) > 0) {
             status = phx_search_run(planner, found);
         }
         if (status != PHX_OK) {
-            phx_spares_close_unused(planner, above_level, above, planner->taken);
+            phx_spares_close_unused(planner, top, above, planner->taken);
         }
     }
     if (status == PHX_OK) {
         hold_picks(plan, found);
-        phx_spares_close_unused(planner, found->scope_level, found->scope_vertex, planner->taken);
+        phx_spares_close_unused(planner, top, above, planner->taken);
     }
     return status;
 }

@@ -327,3 +327,25 @@ def test_many_repairs_of_one_job_each_know_their_leaves() -> None:
         planner.heal(lost)
     assert all(repair.leaves.tolist() == leaves for repair, leaves, _ in seen)
     planner.validate()
+
+
+def test_a_spare_serves_a_gang_that_fits_below_its_level() -> None:
+    """Spares are racks; the gang must lie in a host, and one of a spare is all there is."""
+    pods = ["p", "p", "p", "q", "q", "q"]
+    racks = ["a", "a", "b", "c", "c", "d"]
+    topology = Topology.from_labels(("host", "rack", "pod"), [range(6), racks, pods])
+    planner = Planner(topology, spares=Spares("pod", "rack"))
+    planner.adopt("job", Gang(1, within="host"), [2])
+    planner.adopt("other", Gang(1), [5])
+    planner.fail([2])
+    repair = planner.replan("job")
+    assert repair.moves.tolist() == [[0, 2, 0]]
+    assert repair.spares_used == 1
+    planner.validate()
+    assert [str(planner.owner(leaf).kind) for leaf in range(5)] == [
+        "job",
+        "free",
+        "quarantine",
+        "spare",
+        "spare",
+    ]
