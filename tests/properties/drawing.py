@@ -89,6 +89,8 @@ def full_gang(rng: Random, topology: Topology, most: int | None = None) -> Gang:
         count = min(len(units), rng.choice((1, 2, 3)))
         chosen = sorted(rng.sample(units, count), reverse=True)
         fields["templates"] = [size * unit for unit in chosen]
+    if rng.random() < 0.1:
+        fields["limits"] = random_limits(rng, topology)
     return Gang(**fields)
 
 

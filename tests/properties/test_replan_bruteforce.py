@@ -61,7 +61,7 @@ def test_replan_equals_counting_on_random_trees(partial: bool, seed: int) -> Non
     met: dict[str, int] = {}
     for _ in range(350):
         topology = random_topology(rng, 16)
-        shape = _random_spares(rng, topology)
+        shape = random_spares(rng, topology)
         geometry = Geometry("random", topology, shape)
         pair = Pair(planner_of(geometry), twin_of(geometry))
         pair.check()
@@ -82,7 +82,7 @@ def test_replan_equals_counting_with_spares(geometry: Geometry, seed: int) -> No
     assert met["repaired"] >= 20
 
 
-def _random_spares(rng: Random, topology: Topology) -> SpareShape | None:
+def random_spares(rng: Random, topology: Topology) -> SpareShape | None:
     """Spares of any two levels, or none."""
     if rng.random() < 0.5 or len(topology.levels) < 3:
         return None
