@@ -168,8 +168,7 @@ class Judge:
         case, result = self.case, self.result
         if case.partial or case.cordoned:
             raise Difference(f"{self.about}; this must not change the size")
-        wide = case.widen and wound.needs.chained
-        if exists and self._is_proven(wound) and not wide:
+        if exists and self._is_proven(wound):
             raise Difference(f"{self.about}; a repair exists")
         spares = self.twin.spare_vertices()
         expect(broken_shrink(wound, result, spares), self.about)
