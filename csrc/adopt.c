@@ -108,7 +108,7 @@ int64_t phx_adopt(phx_planner *planner, const phx_request *request, const uint32
         phx_spares_refill(planner, leaves[at], 1);
     }
     const uint32_t level = phx_span_level(planner, slot);
-    gang->levels = (uint16_t)(gang->levels | (level << 10));
+    phx_slot_set_level(gang, level);
     const uint64_t visible = planner->tree->level[level].visible;
     const uint64_t many = planner->links[gang->head].next != 0;
     return (int64_t)((uint64_t)slot | ((uint64_t)gang->head << 21) | (visible << 42) |

@@ -230,7 +230,7 @@ void phx_commit(phx_planner *planner, uint32_t slot, const phx_move *moves, uint
     }
     if (move_count > 0) {
         const uint32_t found = level != PHX_NONE ? level : phx_span_level(planner, slot);
-        gang->levels = (uint16_t)((gang->levels & ~(31u << 10)) | (found << 10));
+        phx_slot_set_level(gang, found);
     }
 }
 
@@ -274,8 +274,7 @@ static int chain_match(const phx_planner *planner, uint32_t slot, const phx_move
     const phx_tree *tree = planner->tree;
     const phx_gang_slot *gang = &planner->gangs[slot];
     const uint32_t level = phx_slot_group_level(gang);
-    const uint32_t within = phx_slot_within(gang);
-    const uint32_t top = within == PHX_ANYWHERE ? tree->depth : within;
+    const uint32_t top = phx_slot_top(tree, gang);
     uint32_t home = PHX_NONE;
     uint32_t domain = PHX_NONE;
     uint32_t move = 0;
@@ -291,23 +290,13 @@ static int chain_match(const phx_planner *planner, uint32_t slot, const phx_move
             return 0;
         }
     }
-    return within == PHX_ANYWHERE || !phx_is_phantom(tree, top, home);
+    return phx_slot_within(gang) == PHX_ANYWHERE || !phx_is_phantom(tree, top, home);
 }
 
 phx_status phx_apply(phx_planner *planner, uint32_t slot, const phx_move *moves,
                      uint32_t move_count, const phx_run *failed, uint32_t failed_count)
 {
-    if (!phx_slot_is_held(planner, slot)) {
-        return PHX_STALE_HANDLE;
-    }
-    if (!moves_match(planner, slot, moves, move_count) ||
-        !targets_match(planner, moves, move_count) ||
-        !failed_match(planner, slot, failed, failed_count) ||
-        !chain_match(planner, slot, moves, move_count)) {
-        return PHX_STALE_PLAN;
-    }
-    phx_commit(planner, slot, moves, move_count, failed, failed_count, PHX_NONE);
-    return PHX_OK;
+    return phx_apply_sliced(planner, slot, NULL, moves, move_count, failed, failed_count);
 }
 
 phx_status phx_apply_sliced(phx_planner *planner, uint32_t slot, const phx_request *request,
@@ -318,13 +307,17 @@ phx_status phx_apply_sliced(phx_planner *planner, uint32_t slot, const phx_reque
         return PHX_STALE_HANDLE;
     }
     if (!moves_match(planner, slot, moves, move_count) ||
-        !targets_match(planner, moves, move_count)) {
+        !targets_match(planner, moves, move_count) ||
+        !failed_match(planner, slot, failed, failed_count) ||
+        !chain_match(planner, slot, moves, move_count)) {
         return PHX_STALE_PLAN;
     }
-    for (uint32_t at = 0; at < request->slice_count; ++at) {
+    const uint32_t slices = request == NULL ? 0 : request->slice_count;
+    for (uint32_t at = 0; at < slices; ++at) {
         if (!slice_match(planner, slot, request->slices[at], moves, move_count)) {
             return PHX_STALE_PLAN;
         }
     }
-    return phx_apply(planner, slot, moves, move_count, failed, failed_count);
+    phx_commit(planner, slot, moves, move_count, failed, failed_count, PHX_NONE);
+    return PHX_OK;
 }

@@ -101,6 +101,18 @@ PHX_INLINE uint32_t phx_slot_level(const phx_gang_slot *gang)
     return (gang->levels >> 10) & 31u;
 }
 
+PHX_INLINE void phx_slot_set_level(phx_gang_slot *gang, uint32_t level)
+{
+    gang->levels = (uint16_t)((gang->levels & ~(31u << 10)) | (level << 10));
+}
+
+/* The level of the domain that a gang may not leave. */
+PHX_INLINE uint32_t phx_slot_top(const phx_tree *tree, const phx_gang_slot *gang)
+{
+    const uint32_t within = phx_slot_within(gang);
+    return within == PHX_ANYWHERE ? tree->depth : within;
+}
+
 PHX_INLINE int phx_slot_is_held(const phx_planner *planner, uint32_t slot)
 {
     return slot < planner->count->slot_fresh && planner->gangs[slot].ranks != 0;

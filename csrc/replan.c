@@ -162,8 +162,7 @@ static phx_target quick_target(const phx_planner *planner, const phx_gang_slot *
     const phx_space *space = &planner->space;
     const uint8_t *shift = tree->leaves_shift;
     const uint32_t leaves = 1u << shift[1];
-    const uint32_t within = phx_slot_within(gang);
-    const uint32_t top = within == PHX_ANYWHERE ? tree->depth : within;
+    const uint32_t top = phx_slot_top(tree, gang);
     uint32_t spare = PHX_NONE; /* first leaf of that of its domain */
     if (count->spare_count != 0) {
         const uint32_t domain = leaf >> shift[count->spare_per];
@@ -318,8 +317,7 @@ static void set_scope(phx_plan *plan)
 {
     const phx_planner *planner = plan->planner;
     const phx_gang_slot *gang = &planner->gangs[plan->slot];
-    const uint32_t within = phx_slot_within(gang);
-    plan->scope_level = within == PHX_ANYWHERE ? planner->tree->depth : within;
+    plan->scope_level = phx_slot_top(planner->tree, gang);
     plan->scope_vertex = phx_ancestor(planner->tree, 0, gang->head, plan->scope_level);
 }
 

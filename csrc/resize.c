@@ -34,13 +34,6 @@ static uint32_t append(phx_planner *planner, phx_gang_slot *gang, uint32_t last,
     return run.first;
 }
 
-static void set_level(phx_planner *planner, uint32_t slot)
-{
-    phx_gang_slot *gang = &planner->gangs[slot];
-    const uint32_t level = phx_span_level(planner, slot);
-    gang->levels = (uint16_t)((gang->levels & ~(31u << 10)) | (level << 10));
-}
-
 phx_status phx_shrink(phx_planner *planner, uint32_t slot, const phx_run *kept, uint32_t count)
 {
     if (!phx_slot_is_held(planner, slot)) {
@@ -76,7 +69,7 @@ phx_status phx_shrink(phx_planner *planner, uint32_t slot, const phx_run *kept, 
         }
     }
     gang->ranks = ranks;
-    set_level(planner, slot);
+    phx_slot_set_level(gang, phx_span_level(planner, slot));
     return PHX_OK;
 }
 
@@ -110,8 +103,7 @@ phx_status phx_grow_plan(phx_planner *planner, uint32_t slot, const phx_request 
         return PHX_BAD_GANG;
     }
     const phx_tree *tree = planner->tree;
-    const uint32_t within = phx_slot_within(gang);
-    const uint32_t top = within == PHX_ANYWHERE ? tree->depth : within;
+    const uint32_t top = phx_slot_top(tree, gang);
     const uint32_t span = phx_slot_level(gang);
     phx_status status = PHX_MISFIT;
     phx_search search;
@@ -165,8 +157,7 @@ static int growth_matches(const phx_planner *planner, uint32_t slot, const phx_r
 {
     const phx_tree *tree = planner->tree;
     const phx_gang_slot *gang = &planner->gangs[slot];
-    const uint32_t within = phx_slot_within(gang);
-    const uint32_t top = within == PHX_ANYWHERE ? tree->depth : within;
+    const uint32_t top = phx_slot_top(tree, gang);
     const uint32_t home = phx_ancestor(tree, 0, gang->head, top);
     uint32_t end = 0;
     uint32_t sum = 0;
@@ -215,6 +206,6 @@ phx_status phx_grow(phx_planner *planner, uint32_t slot, const phx_request *more
         last = append(planner, gang, last, runs[at]);
     }
     gang->ranks += more->ranks;
-    set_level(planner, slot);
+    phx_slot_set_level(gang, phx_span_level(planner, slot));
     return PHX_OK;
 }

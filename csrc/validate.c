@@ -67,8 +67,7 @@ static const char *check_chain(const phx_planner *planner, uint32_t slot)
 {
     const phx_gang_slot *gang = &planner->gangs[slot];
     const phx_tree *tree = planner->tree;
-    const uint32_t within = phx_slot_within(gang);
-    const uint32_t top = within == PHX_ANYWHERE ? tree->depth : within;
+    const uint32_t top = phx_slot_top(tree, gang);
     const uint32_t home = phx_ancestor(tree, 0, gang->head, top);
     uint32_t rank = 0;
     uint32_t domain = 0;
