@@ -45,6 +45,16 @@ SLICES_MAX: int = lib.PHX_SLICES_MAX
 RUN = np.dtype([("first", "<u4"), ("count", "<u4")])
 RUN_WORDS = struct.Struct("<II")
 MOVE = np.dtype([("rank", "<u4"), ("from", "<u4"), ("to", "<u4"), ("count", "<u4")])
+# What stands in front of the moves of a replan's answer.
+REPAIR = np.dtype(
+    [
+        (field, "<u4")
+        for field in (
+            *("moves", "moved", "dead", "unresolved"),
+            *("level_before", "level_after", "spares_used", "proven"),
+        )
+    ]
+)
 _RECORD_FIELDS = (
     *("level", "domains", "best", "ranks", "available", "leaves"),
     *("owned", "spare", "quarantined", "down", "suspect", "cordoned"),
@@ -268,6 +278,43 @@ def place_limited(
             size = 8 * count[0] if answer >= 0 else 0
             return int(answer), bytes(ffi.buffer(runs, size))
         room = count[0]
+
+
+def runs_of(table: bytes) -> Any:
+    """Records of :data:`RUN` as the core takes them; NULL for none."""
+    return ffi.from_buffer("phx_run[]", table) if table else ffi.NULL
+
+
+def replan(
+    core: Any,
+    slot: int,
+    request: Any,
+    failed: bytes,
+    limits: Any,
+    *,
+    flags: int,
+    ranks: int,
+) -> tuple[int, bytes]:
+    """``phx_replan_sliced``: its status, and :data:`REPAIR` with :data:`MOVE` behind.
+
+    ``failed`` are :data:`RUN` records, ``ranks`` those of the gang.
+    """
+    block = ffi.new("char[]", REPAIR.itemsize + MOVE.itemsize * ranks)
+    answer = ffi.cast("phx_repair *", block)
+    status = lib.phx_replan_sliced(
+        core,
+        slot,
+        request,
+        runs_of(failed),
+        len(failed) // RUN.itemsize,
+        limits,
+        flags,
+        ffi.cast("phx_move *", block + REPAIR.itemsize),
+        ranks,
+        answer,
+    )
+    moves = 0 if status else answer.moves
+    return status, bytes(ffi.buffer(block, REPAIR.itemsize + MOVE.itemsize * moves))
 
 
 def explain(core: Any, request: Any, limits: Any) -> tuple[int, bytes]:

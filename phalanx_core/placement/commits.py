@@ -10,7 +10,7 @@ from phalanx_core import native
 from phalanx_core.errors import InvalidRequest, OwnershipError, StalePlan, UnknownJob
 from phalanx_core.native import ffi, lib
 from phalanx_core.placement.repair import Repair, Resized, core_moves, expanded
-from phalanx_core.placement.repairs import MOVE_SIZE, Repairs, as_runs
+from phalanx_core.placement.repairs import Repairs, as_runs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,8 +82,8 @@ class Commits(Repairs):
             entry._slot,
             request,
             ffi.from_buffer("phx_move[]", moves) if moves else _NULL,
-            len(moves) // MOVE_SIZE,
-            _runs(failed),
+            len(moves) // native.MOVE.itemsize,
+            native.runs_of(failed),
             len(failed) // _RUN_SIZE,
         )
         native.check(status, subject)
@@ -95,14 +95,12 @@ class Commits(Repairs):
     ) -> None:
         if resized.more is None:
             kept = as_runs(resized.kept.astype(np.uint32))
-            status = lib.phx_shrink(core, slot, _runs(kept), len(kept) // _RUN_SIZE)
+            status = lib.phx_shrink(
+                core, slot, native.runs_of(kept), len(kept) // _RUN_SIZE
+            )
         else:
             _, request, _ = self._frame.compiled(resized.more, core)
             runs = resized.runs
             count = len(runs) // _RUN_SIZE
-            status = lib.phx_grow(core, slot, request, _runs(runs), count)
+            status = lib.phx_grow(core, slot, request, native.runs_of(runs), count)
         native.check(status, subject)
-
-
-def _runs(table: bytes) -> Any:
-    return ffi.from_buffer("phx_run[]", table) if table else _NULL

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phalanx_core.native import MOVE
+from phalanx_core.native import MOVE, REPAIR
 from phalanx_core.placement.keys import Handle, Job
 from phalanx_core.placement.misfit import Misfit, plural
 from phalanx_core.placement.results import (
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from phalanx_core.placement.gang import Gang
     from phalanx_core.placement.limits import IntArray, VertexLimits
 
-# phx_repair in front, its moves behind.
-HEAD_SIZE = 32
+HEAD_SIZE = REPAIR.itemsize
 _DEAD, _BEFORE, _AFTER, _SPARES = 2, 4, 5, 6
 CHAIN_MAX = 16
 

@@ -38,7 +38,6 @@ APPLY: int = lib.PHX_REPLAN_APPLY
 PARTIAL: int = lib.PHX_REPLAN_PARTIAL
 _WIDEN: int = lib.PHX_REPLAN_WIDEN
 CORDONED: int = lib.PHX_REPLAN_CORDONED
-MOVE_SIZE = native.MOVE.itemsize
 _NO_LEAVES: tuple[int, ...] = ()
 
 
@@ -192,38 +191,25 @@ class Repairs(State):
         before = self._layout(self._find(job))
         slot = before._slot
         runs = as_runs(failed)
-        room = max(before.gang.ranks, 1)
-        block = ffi.new("char[]", HEAD_SIZE + MOVE_SIZE * room)
-        answer = ffi.cast("phx_repair *", block)
-        moves = ffi.cast("phx_move *", block + HEAD_SIZE)
         _, request, _ = self._frame.compiled(before.gang, core)
-        status = lib.phx_replan_sliced(
-            core,
-            slot,
-            request,
-            ffi.from_buffer("phx_run[]", runs) if runs else _NULL,
-            len(runs) // native.RUN.itemsize,
-            limits,
-            flags,
-            moves,
-            room,
-            answer,
+        status, reply = native.replan(
+            core, slot, request, runs, limits, flags=flags, ranks=before.gang.ranks
         )
+        answer = np.frombuffer(reply, native.REPAIR, 1)[0]
         if status:
             if status != MISFIT:
                 raise native.failure(status, f"replan({job!r})")
             lost = self._lost_ranks(core, before, failed, flags)
-            proven = bool(answer.proven)
+            proven = bool(answer["proven"])
             return self._unrepaired(core, job, before, lost, limits, proven)
         repair = Repair()
         repair.job, repair._before, repair._rest = job, before, None
         repair._depth = 0
         repair._token = int(lib.phx_handle(core, slot))
         repair._slot, repair._limits = slot, before._limits
-        size = HEAD_SIZE + MOVE_SIZE * answer.moves
-        repair._reply = bytes(ffi.buffer(block, size))
+        repair._reply = reply
         unresolved = np.empty(0, np.int32)
-        if answer.unresolved:
+        if answer["unresolved"]:
             moved = expanded(core_moves(repair._reply))[:, 0]
             lost = self._lost_ranks(core, before, failed, flags)
             unresolved = np.setdiff1d(lost, moved).astype(np.int32)

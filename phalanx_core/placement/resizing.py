@@ -20,15 +20,6 @@ from phalanx_core.placement.results import Placement
 from phalanx_core.placement.rooms import rooms
 
 _NULL = ffi.NULL
-_HEAD = np.dtype(
-    [
-        (name, "<u4")
-        for name in (
-            *("moves", "moved", "dead", "unresolved"),
-            *("level_before", "level_after", "spares_used", "proven"),
-        )
-    ]
-)
 
 
 class Resizes(Commits):
@@ -196,7 +187,7 @@ class Resizes(Commits):
         table = np.ones(len(rows), native.MOVE)
         for at, name in enumerate(("rank", "from", "to")):
             table[name] = rows[:, at]
-        head = np.zeros(1, _HEAD)
+        head = np.zeros(1, native.REPAIR)
         head["moves"] = head["moved"] = len(rows)
         head["dead"] = dead
         head["level_before"] = head["level_after"] = before.level

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from phalanx_core import native
 from phalanx_core.native import MISFIT, NONE, ffi, lib
 from phalanx_core.placement.limits import IntArray, VertexLimits
-from phalanx_core.placement.repair import HEAD_SIZE, core_moves, expanded
-from phalanx_core.placement.repairs import MOVE_SIZE, as_runs
+from phalanx_core.placement.repair import core_moves, expanded
+from phalanx_core.placement.repairs import as_runs
 from phalanx_core.placement.results import SLOT, positions_of
 from phalanx_core.placement.rooms import Counts
 
@@ -86,24 +86,12 @@ class Sandbox:
     def _replanned(
         self, slot: int, mover: Mover, request: Any, left: NDArray[Any], flags: int
     ) -> IntArray | None:
-        most = mover.positions.size
-        lost = as_runs(left)
-        block = ffi.new("char[]", HEAD_SIZE + MOVE_SIZE * most)
-        answer = ffi.cast("phx_repair *", block)
-        status = lib.phx_replan_sliced(
-            self._core,
-            slot,
-            request,
-            ffi.from_buffer("phx_run[]", lost),
-            len(lost) // native.RUN.itemsize,
-            ffi.NULL if mover.limits is None else mover.limits.pointer,
-            flags,
-            ffi.cast("phx_move *", block + HEAD_SIZE),
-            most,
-            answer,
+        limits = ffi.NULL if mover.limits is None else mover.limits.pointer
+        ranks = mover.positions.size
+        status, reply = native.replan(
+            self._core, slot, request, as_runs(left), limits, flags=flags, ranks=ranks
         )
         if status == MISFIT:
             return None
         native.check(status, f"defragment: job {mover.job!r}")
-        reply = bytes(ffi.buffer(block, HEAD_SIZE + MOVE_SIZE * answer.moves))
         return expanded(core_moves(reply))
