@@ -53,6 +53,9 @@ void require_same(const phx_planner *planner, void *before, size_t size, const c
 
 /* fuzz_jobs.c: NULL, or one limited level; and the steps that place, release and load. */
 const int32_t *const *limits_of(fixture *on, tape *in, const int32_t **table);
+/* What a place would give, into LEAVES_MAX runs; the state must stay as it is. */
+int64_t tried_place(fixture *on, const phx_request *request, const int32_t *const *limits,
+                    phx_run *runs, uint32_t *count);
 void do_place(fixture *on, tape *in);
 void do_release(fixture *on, tape *in);
 void do_adopt(fixture *on, tape *in);

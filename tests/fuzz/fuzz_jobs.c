@@ -35,6 +35,17 @@ const int32_t *const *limits_of(fixture *on, tape *in, const int32_t **table)
     return table;
 }
 
+int64_t tried_place(fixture *on, const phx_request *request, const int32_t *const *limits,
+                    phx_run *runs, uint32_t *count)
+{
+    size_t size = 0;
+    void *before = copy_of(on->planner, &size);
+    const int64_t tried =
+        phx_place_limited(on->planner, request, limits, 0, runs, LEAVES_MAX, count);
+    require_same(on->planner, before, size, "a place that was not applied changed the state");
+    return tried;
+}
+
 void do_place(fixture *on, tape *in)
 {
     const int32_t *table[PHX_LEVELS_MAX + 1];
@@ -44,13 +55,9 @@ void do_place(fixture *on, tape *in)
     if (phx_request_init(on->planner, &gang, &request) != PHX_OK) {
         return;
     }
-    size_t size = 0;
-    void *before = copy_of(on->planner, &size);
     phx_run runs[LEAVES_MAX];
     uint32_t count = 0;
-    const int64_t tried =
-        phx_place_limited(on->planner, &request, limits, 0, runs, LEAVES_MAX, &count);
-    require_same(on->planner, before, size, "a place that was not applied changed the state");
+    const int64_t tried = tried_place(on, &request, limits, runs, &count);
     const int64_t placed =
         limits == NULL && (tape_next(in) & 1)
             ? phx_place(on->planner, &request)
