@@ -43,13 +43,9 @@ static int shares_vertex(const phx_tree *tree, const uint32_t *leaves, uint32_t 
     return !named || !phx_is_phantom(tree, level, vertex);
 }
 
-static int chain_holds(const phx_planner *planner, const phx_request *request,
-                       const uint32_t *leaves)
+/* Whether a gang or a part of one keeps its groups and slices. */
+static int slices_hold(const phx_tree *tree, const phx_request *request, const uint32_t *leaves)
 {
-    const phx_tree *tree = planner->tree;
-    if (!shares_vertex(tree, leaves, request->ranks, request->within, (int)request->bounded)) {
-        return 0;
-    }
     for (uint32_t at = 0; at < request->ranks && request->group > 1; at += request->group) {
         if (!shares_vertex(tree, leaves + at, request->group, request->group_level, 1)) {
             return 0;
@@ -57,13 +53,31 @@ static int chain_holds(const phx_planner *planner, const phx_request *request,
     }
     for (uint32_t entry = 0; entry < request->slice_count; ++entry) {
         const phx_slice slice = request->slices[entry];
-        for (uint32_t at = 0; at < request->ranks; at += slice.size) {
+        for (uint32_t at = 0; at < request->ranks && slice.size > 1; at += slice.size) {
             if (!shares_vertex(tree, leaves + at, slice.size, slice.level, 1)) {
                 return 0;
             }
         }
     }
     return 1;
+}
+
+static int chain_holds(const phx_planner *planner, const phx_request *request,
+                       const uint32_t *leaves)
+{
+    const phx_tree *tree = planner->tree;
+    int holds =
+        shares_vertex(tree, leaves, request->ranks, request->within, (int)request->bounded) &&
+        slices_hold(tree, request, leaves);
+    for (uint32_t part = 0; part < request->part_count && holds; ++part) {
+        const phx_request *own = &request->parts[part].request;
+        const uint32_t within = request->parts[part].within;
+        holds = slices_hold(tree, own, leaves) &&
+                (within == PHX_NONE ||
+                 shares_vertex(tree, leaves, own->ranks, tree->internal[within], 1));
+        leaves += own->ranks;
+    }
+    return holds;
 }
 
 static uint32_t run_length(const uint32_t *leaves, uint32_t count)

@@ -247,22 +247,59 @@ static uint32_t next_leaf(const phx_planner *planner, phx_cursor *at, const phx_
     return moved ? moves[*move].to + (rank - moves[*move].rank) : leaf;
 }
 
-/* Whether every run of `size` ranks still shares a vertex of a level. */
-static int slice_match(const phx_planner *planner, uint32_t slot, phx_slice slice,
+/* Whether, of the ranks of a part, every run of `size` still shares a vertex of a level. */
+static int slice_match(const phx_planner *planner, uint32_t slot, phx_run part, phx_slice slice,
                        const phx_move *moves, uint32_t count)
 {
     const phx_tree *tree = planner->tree;
-    const uint32_t ranks = planner->gangs[slot].ranks;
     uint32_t domain = PHX_NONE;
     uint32_t move = 0;
-    for (phx_cursor at = phx_cursor_start(planner, slot); at.rank < ranks;) {
-        const int opens = at.rank % slice.size == 0;
+    for (phx_cursor at = phx_cursor_start(planner, slot); at.rank < part.first + part.count;) {
+        const uint32_t rank = at.rank;
         const uint32_t leaf = next_leaf(planner, &at, moves, count, &move);
+        if (rank < part.first) {
+            continue;
+        }
         const uint32_t here = phx_ancestor(tree, 0, leaf, slice.level);
-        domain = opens ? here : domain;
+        domain = (rank - part.first) % slice.size == 0 ? here : domain;
         if (here != domain || phx_is_phantom(tree, slice.level, here)) {
             return 0;
         }
+    }
+    return 1;
+}
+
+/* Whether ranks from `first` on keep the slices of a request. */
+static int slices_match(const phx_planner *planner, uint32_t slot, const phx_request *request,
+                        uint32_t first, const phx_move *moves, uint32_t count)
+{
+    const phx_run ranks = {first, request->ranks};
+    int match = 1;
+    for (uint32_t at = 0; at < request->slice_count && match; ++at) {
+        match = request->slices[at].size == 1 ||
+                slice_match(planner, slot, ranks, request->slices[at], moves, count);
+    }
+    return match;
+}
+
+/* Whether every part keeps its groups and slices. */
+static int parts_match(const phx_planner *planner, uint32_t slot, const phx_request *request,
+                       const phx_move *moves, uint32_t count)
+{
+    uint32_t first = 0;
+    for (uint32_t at = 0; at < request->part_count; ++at) {
+        const phx_request *part = &request->parts[at].request;
+        const phx_slice group = {part->group, part->group_level};
+        const phx_run ranks = {first, part->ranks};
+        const uint32_t within = request->parts[at].within;
+        const uint32_t own = within == PHX_NONE ? 0 : planner->tree->internal[within];
+        const phx_slice whole = {part->ranks, own};
+        if ((part->group > 1 && !slice_match(planner, slot, ranks, group, moves, count)) ||
+            !slices_match(planner, slot, part, first, moves, count) ||
+            (own > 0 && !slice_match(planner, slot, ranks, whole, moves, count))) {
+            return 0;
+        }
+        first += part->ranks;
     }
     return 1;
 }
@@ -312,11 +349,10 @@ phx_status phx_apply_sliced(phx_planner *planner, uint32_t slot, const phx_reque
         !chain_match(planner, slot, moves, move_count)) {
         return PHX_STALE_PLAN;
     }
-    const uint32_t slices = request == NULL ? 0 : request->slice_count;
-    for (uint32_t at = 0; at < slices; ++at) {
-        if (!slice_match(planner, slot, request->slices[at], moves, move_count)) {
-            return PHX_STALE_PLAN;
-        }
+    if (request != NULL && (request->ranks != planner->gangs[slot].ranks ||
+                            !slices_match(planner, slot, request, 0, moves, move_count) ||
+                            !parts_match(planner, slot, request, moves, move_count))) {
+        return PHX_STALE_PLAN;
     }
     phx_commit(planner, slot, moves, move_count, failed, failed_count, PHX_NONE);
     return PHX_OK;

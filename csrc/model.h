@@ -16,25 +16,26 @@ typedef struct phx_planner phx_planner;
 
 typedef enum phx_status {
     PHX_OK = 0,
-    PHX_MISFIT = 1,          /* it does not fit now; the state is unchanged */
-    PHX_BAD_TREE = 2,        /* vertices do not cover the level below, or too many */
-    PHX_BAD_GANG = 3,        /* zero size, a size that does not divide, or no such level */
-    PHX_BAD_LEAF = 4,        /* a leaf outside the tree */
-    PHX_LEAF_TWICE = 5,      /* the same leaf twice in one list */
-    PHX_STALE_HANDLE = 6,    /* released before, or never placed */
-    PHX_NOT_OWNED = 7,       /* a leaf that this gang does not hold */
-    PHX_NOT_FREE = 8,        /* a leaf that somebody else holds */
-    PHX_BAD_CHAIN = 9,       /* adopted leaves break the gang's own constraints */
-    PHX_STALE_PLAN = 10,     /* a leaf of the plan changed since it was made */
-    PHX_NO_ROOM = 11,        /* the caller's buffer is too small */
-    PHX_NOT_BUDDY = 12,      /* buddy alignment needs equal fanouts that are powers of two */
-    PHX_BAD_SAVE = 13,       /* damaged or foreign bytes */
-    PHX_OTHER_VERSION = 14,  /* bytes of another version of this format */
-    PHX_OTHER_TREE = 15,     /* bytes of another topology */
-    PHX_NO_MEMORY = 16,      /* only from the functions that create */
-    PHX_BAD_SPARES = 17,     /* no such level, size not below per, or count zero */
-    PHX_BROKEN = 18,         /* phx_planner_validate found a fault */
-    PHX_NOT_QUARANTINED = 19 /* a leaf to take out of quarantine that is not in it */
+    PHX_MISFIT = 1,           /* it does not fit now; the state is unchanged */
+    PHX_BAD_TREE = 2,         /* vertices do not cover the level below, or too many */
+    PHX_BAD_GANG = 3,         /* zero size, a size that does not divide, or no such level */
+    PHX_BAD_LEAF = 4,         /* a leaf outside the tree */
+    PHX_LEAF_TWICE = 5,       /* the same leaf twice in one list */
+    PHX_STALE_HANDLE = 6,     /* released before, or never placed */
+    PHX_NOT_OWNED = 7,        /* a leaf that this gang does not hold */
+    PHX_NOT_FREE = 8,         /* a leaf that somebody else holds */
+    PHX_BAD_CHAIN = 9,        /* adopted leaves break the gang's own constraints */
+    PHX_STALE_PLAN = 10,      /* a leaf of the plan changed since it was made */
+    PHX_NO_ROOM = 11,         /* the caller's buffer is too small */
+    PHX_NOT_BUDDY = 12,       /* buddy alignment needs equal fanouts that are powers of two */
+    PHX_BAD_SAVE = 13,        /* damaged or foreign bytes */
+    PHX_OTHER_VERSION = 14,   /* bytes of another version of this format */
+    PHX_OTHER_TREE = 15,      /* bytes of another topology */
+    PHX_NO_MEMORY = 16,       /* only from the functions that create */
+    PHX_BAD_SPARES = 17,      /* no such level, size not below per, or count zero */
+    PHX_BROKEN = 18,          /* phx_planner_validate found a fault */
+    PHX_NOT_QUARANTINED = 19, /* a leaf to take out of quarantine that is not in it */
+    PHX_GAVE_UP = 20          /* a bounded search found nothing: it may fit; state unchanged */
 } phx_status;
 
 typedef enum phx_aim { PHX_NEAR = 0, PHX_FILL = 1 } phx_aim;
@@ -75,13 +76,28 @@ typedef struct phx_slice {
     uint32_t level;
 } phx_slice;
 
+#define PHX_PARTS_MAX 32
+#define PHX_PARTS_WORDS 1048576 /* of 4 bytes: room for the tables of a joint search */
+typedef struct phx_part phx_part;
+
 typedef struct phx_request {
     uint32_t ranks, held, group, group_level, within, start, aim, rule;
     uint32_t level, shape, quick, bounded, pieces;
     uint64_t shapes, answer;
-    uint32_t levels, balanced, slice_count;
+    uint32_t levels, balanced, slice_count, part_count;
+    const phx_part *parts;
+    uint32_t *scratch;
     phx_slice slices[PHX_SLICES_MAX];
 } phx_request;
+
+/* One role of a gang of several: ranks with a chain of their own, and limits on their leaves alone
+ * (rows by level, NULL: none). A level of one domain that must hold all of them is the last slice
+ * of the request as well: a repair keeps the part there while one of its ranks lives. */
+struct phx_part {
+    phx_request request;
+    const int32_t *const *limits;
+    uint32_t within; /* PHX_NONE: that of the gang */
+};
 
 typedef struct phx_run {
     uint32_t first;

@@ -42,6 +42,12 @@
 #ifndef PHX_MUTANT_UNEVEN /* a spread gang fills one domain after the other */
 #define PHX_MUTANT_UNEVEN 0
 #endif
+#ifndef PHX_MUTANT_PART_UNLIMITED /* a part is not bound by the limits on it alone */
+#define PHX_MUTANT_PART_UNLIMITED 0
+#endif
+#ifndef PHX_MUTANT_JOINT_SKIPPED /* parts that do not fit one after the other are refused */
+#define PHX_MUTANT_JOINT_SKIPPED 0
+#endif
 #ifndef PHX_MUTANT_LAZY_REFILL /* a spare that was used is not replaced on release */
 #define PHX_MUTANT_LAZY_REFILL 0
 #endif

@@ -32,7 +32,7 @@ void phx_search_chain(phx_search *search, uint32_t group, uint32_t group_level,
         unit = level == group_level ? group : unit;
         for (; at < count && slices[at].level == level && !PHX_MUTANT_SLICE_IGNORED; ++at) {
             unit = slices[at].size;
-            search->named |= 1u << level;
+            search->named |= unit > 1 ? 1u << level : 0;
         }
         search->unit[level] = unit;
     }
@@ -47,6 +47,31 @@ phx_run phx_search_range(const phx_planner *planner, const phx_search *search, u
     return phx_descendants(tree, search->scope_level, search->scope_vertex, level);
 }
 
+/* A row of limits comes into force at a level. */
+static void note_limit(phx_search *search, uint32_t level, const int32_t *row)
+{
+    search->limited = 1;
+    search->limit_on[level] = !(PHX_MUTANT_LIMIT_IGNORED && level > 1);
+    search->limit[level] = row;
+}
+
+/* Leaves that a row forbids are not allowed. */
+static void forbid_leaves(phx_planner *planner, const int32_t *row)
+{
+    const uint32_t count = planner->tree->level[0].count;
+    for (uint32_t leaf = 0; leaf < count; ++leaf) {
+        if (row[leaf] <= 0) {
+            phx_bit_clear(planner->allowed, leaf);
+        }
+    }
+}
+
+static void allow_leaves(phx_planner *planner)
+{
+    const size_t words = PHX_WORDS((size_t)planner->tree->level[0].count);
+    memset(planner->allowed, 0xff, words * sizeof(uint64_t));
+}
+
 void phx_search_limit(phx_planner *planner, phx_search *search, const int32_t *const *limits)
 {
     const phx_tree *tree = planner->tree;
@@ -55,21 +80,36 @@ void phx_search_limit(phx_planner *planner, phx_search *search, const int32_t *c
             continue;
         }
         const uint32_t inner = tree->internal[level];
-        const uint32_t count = tree->level[inner].count;
-        if (!search->limited) {
-            search->limit_low = inner;
+        note_limit(search, inner, limits[level]);
+        if (inner == 0) {
+            allow_leaves(planner);
+            forbid_leaves(planner, limits[level]);
         }
-        search->limited = 1;
-        search->limit_on[inner] = !(PHX_MUTANT_LIMIT_IGNORED && inner > 1);
-        search->limit[inner] = limits[level];
-        if (inner > 0) {
+    }
+}
+
+void phx_search_narrow(phx_planner *planner, phx_search *search, const int32_t *const *limits)
+{
+    const phx_tree *tree = planner->tree;
+    for (uint32_t level = 0; limits != NULL && level <= tree->visible_depth; ++level) {
+        if (limits[level] == NULL) {
             continue;
         }
-        memset(planner->allowed, 0, PHX_WORDS((size_t)count) * sizeof(uint64_t));
-        for (uint32_t leaf = 0; leaf < count; ++leaf) {
-            if (limits[level][leaf] > 0) {
-                phx_bit_set(planner->allowed, leaf);
+        const uint32_t inner = tree->internal[level];
+        const int on = search->limit_on[inner];
+        const uint32_t count = tree->level[inner].count;
+        note_limit(search, inner, inner == 0 ? limits[level] : planner->limit[inner]);
+        if (inner == 0) {
+            if (!on) {
+                allow_leaves(planner);
             }
+            forbid_leaves(planner, limits[level]);
+            continue;
+        }
+        int32_t *own = planner->limit[inner];
+        for (uint32_t vertex = 0; vertex < count; ++vertex) {
+            own[vertex] =
+                on && own[vertex] < limits[level][vertex] ? own[vertex] : limits[level][vertex];
         }
     }
 }

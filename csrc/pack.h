@@ -28,9 +28,8 @@ typedef struct phx_search {
     uint32_t balanced; /* level to spread evenly over, 0: none */
     uint32_t named;    /* levels that a group or slice must share a vertex of, as bits */
     uint32_t unit[PHX_DEPTH_MAX + 1];
-    uint64_t rails;     /* rails the ranks had, as bits: preferred, never a condition */
-    uint32_t limited;   /* some limit[level] is in force */
-    uint32_t limit_low; /* lowest of them; 0 when leaves are limited */
+    uint64_t rails;   /* rails the ranks had, as bits: preferred, never a condition */
+    uint32_t limited; /* some limit[level] is in force */
     uint8_t limit_on[PHX_DEPTH_MAX + 1];
     const int32_t *limit[PHX_DEPTH_MAX + 1]; /* the caller's rows, or the planner's own copies */
     uint64_t *picks;                         /* bitmap that gets the answer, zero before */
@@ -47,6 +46,8 @@ void phx_search_chain(phx_search *search, uint32_t group, uint32_t group_level,
                       const phx_slice *slices, uint32_t count);
 /* Puts the caller's limits, rows by visible level, in force. */
 void phx_search_limit(phx_planner *planner, phx_search *search, const int32_t *const *limits);
+/* Lowers limits that were copied to those of one part of the gang, where these are lower. */
+void phx_search_narrow(phx_planner *planner, phx_search *search, const int32_t *const *limits);
 /* Copies them, so that phx_search_charge may lower them. */
 void phx_search_own_limits(phx_planner *planner, phx_search *search);
 /* Lowers what is left of the limits above leaves that are now in use. */

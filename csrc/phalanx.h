@@ -20,7 +20,7 @@
 #include "model.h"
 
 /* cffi:begin */
-/* The rule's name in one word, "OK" to "NOT_QUARANTINED"; "UNKNOWN" for any other value. */
+/* The rule's name in one word, "OK" to "GAVE_UP"; "UNKNOWN" for any other value. */
 const char *phx_status_name(int status);
 
 /* counts[level] vertices at level 0..depth; `first` holds, level after level from 1 to depth, the
@@ -55,6 +55,14 @@ phx_status phx_request_slices(const phx_planner *planner, phx_request *request,
                               const phx_slice *slices, uint32_t count);
 /* Spread over the fewest vertices of a level, evenly: a preference, never a condition. */
 phx_status phx_request_balance(const phx_planner *planner, phx_request *request, uint32_t level);
+
+/* Parts that are placed together under one vertex of `within`, all or nothing; the gang's ranks are
+ * theirs, part after part, and have no group or slices of their own. Each part was resolved with
+ * the gang's `within` and its ranks are whole slices. The request refers to `parts` and to
+ * PHX_PARTS_WORDS words of `scratch`, which the caller keeps. Placing writes the scratch; without
+ * one (NULL) only parts that fit one after the other are found. */
+phx_status phx_request_parts(const phx_planner *planner, phx_request *request,
+                             const phx_part *parts, uint32_t count, uint32_t *scratch);
 
 /* Place one gang. Result >= 0: handle's slot in bits 0..20, first leaf in bits 21..41, level in
  * bits 42..46, bit 47 set when the ranks are more than one run of leaves. Result < 0: minus a
@@ -108,7 +116,7 @@ phx_status phx_quarantine_release(phx_planner *planner, const uint32_t *leaves,
 phx_status phx_replan(phx_planner *planner, uint32_t slot, const phx_run *failed,
                       uint32_t failed_count, const int32_t *const *limits, uint32_t flags,
                       phx_move *moves, uint32_t room, phx_repair *repair);
-/* The same for a gang whose request has slices: the planner does not keep them. */
+/* The same for a gang whose request has slices or parts: the planner does not keep them. */
 phx_status phx_replan_sliced(phx_planner *planner, uint32_t slot, const phx_request *request,
                              const phx_run *failed, uint32_t failed_count,
                              const int32_t *const *limits, uint32_t flags, phx_move *moves,
@@ -116,7 +124,7 @@ phx_status phx_replan_sliced(phx_planner *planner, uint32_t slot, const phx_requ
 /* Commit moves made with apply off; the leaves in `failed` are marked down with them. */
 phx_status phx_apply(phx_planner *planner, uint32_t slot, const phx_move *moves,
                      uint32_t move_count, const phx_run *failed, uint32_t failed_count);
-/* The same for a gang whose request has slices, which the moves must keep. */
+/* The same for a gang whose request has slices or parts, which the moves must keep. */
 phx_status phx_apply_sliced(phx_planner *planner, uint32_t slot, const phx_request *request,
                             const phx_move *moves, uint32_t move_count, const phx_run *failed,
                             uint32_t failed_count);

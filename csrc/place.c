@@ -1,6 +1,7 @@
 #include "buddy.h"
 #include "owners.h"
 #include "pack.h"
+#include "parts.h"
 
 #include <string.h>
 
@@ -484,6 +485,9 @@ int64_t phx_place_limited(phx_planner *planner, const phx_request *request,
                           const int32_t *const *limits, int apply, phx_run *runs, uint32_t room,
                           uint32_t *count)
 {
+    if (request->part_count > 0) {
+        return phx_place_parts(planner, request, limits, apply, runs, room, count);
+    }
     phx_search search;
     int taken = 0;
     phx_status status = PHX_MISFIT;

@@ -4,10 +4,10 @@
 #include <string.h>
 
 static const char *const STATUS_NAMES[] = {
-    "OK",         "MISFIT",       "BAD_TREE",   "BAD_GANG", "BAD_LEAF",
-    "LEAF_TWICE", "STALE_HANDLE", "NOT_OWNED",  "NOT_FREE", "BAD_CHAIN",
-    "STALE_PLAN", "NO_ROOM",      "NOT_BUDDY",  "BAD_SAVE", "OTHER_VERSION",
-    "OTHER_TREE", "NO_MEMORY",    "BAD_SPARES", "BROKEN",   "NOT_QUARANTINED"};
+    "OK",           "MISFIT",          "BAD_TREE",      "BAD_GANG",   "BAD_LEAF",   "LEAF_TWICE",
+    "STALE_HANDLE", "NOT_OWNED",       "NOT_FREE",      "BAD_CHAIN",  "STALE_PLAN", "NO_ROOM",
+    "NOT_BUDDY",    "BAD_SAVE",        "OTHER_VERSION", "OTHER_TREE", "NO_MEMORY",  "BAD_SPARES",
+    "BROKEN",       "NOT_QUARANTINED", "GAVE_UP"};
 
 const char *phx_status_name(int status)
 {

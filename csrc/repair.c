@@ -31,10 +31,25 @@ void phx_plan_skip(const phx_plan *plan, phx_cursor *at, uint32_t ranks)
     }
 }
 
+uint32_t phx_count_broken(const phx_plan *plan, uint32_t *dead)
+{
+    uint32_t broken = 0;
+    uint32_t leaf = 0;
+    *dead = 0;
+    phx_cursor at = phx_plan_start(plan);
+    while (at.rank < plan->ranks) {
+        const uint32_t here = phx_plan_losses(plan, at, plan->unit, &leaf);
+        phx_plan_skip(plan, &at, plan->unit);
+        broken += here > 0;
+        *dead += here;
+    }
+    return broken;
+}
+
 /* The next unit with a dead rank at or after the cursor; 0 when there is none. */
 static int next_broken(const phx_plan *plan, phx_cursor *at, uint32_t *dead, uint32_t *leaf)
 {
-    const uint32_t ranks = plan->planner->gangs[plan->slot].ranks;
+    const uint32_t ranks = plan->ranks;
     while (at->rank < ranks) {
         *dead = phx_plan_losses(plan, *at, plan->group, leaf);
         if (*dead > 0) {
@@ -45,13 +60,22 @@ static int next_broken(const phx_plan *plan, phx_cursor *at, uint32_t *dead, uin
     return 0;
 }
 
-static void record(phx_plan *plan, uint32_t rank, uint32_t from, uint32_t to, uint32_t count)
+phx_cursor phx_plan_start(const phx_plan *plan)
 {
-    if (plan->count > 0) {
+    phx_cursor at = phx_cursor_start(plan->planner, plan->slot);
+    phx_plan_skip(plan, &at, plan->first);
+    at.rank = 0;
+    return at;
+}
+
+/* Moves of parts repaired before stay apart, since they may be dropped with their part. */
+static void append(phx_plan *plan, phx_move move)
+{
+    if (plan->count > plan->before) {
         phx_move *last = &plan->moves[plan->count - 1];
-        if (last->rank + last->count == rank && last->from + last->count == from &&
-            last->to + last->count == to) {
-            last->count += count;
+        if (last->rank + last->count == move.rank && last->from + last->count == move.from &&
+            last->to + last->count == move.to) {
+            last->count += move.count;
             return;
         }
     }
@@ -59,7 +83,12 @@ static void record(phx_plan *plan, uint32_t rank, uint32_t from, uint32_t to, ui
         plan->overflow = 1;
         return;
     }
-    plan->moves[plan->count++] = (phx_move){rank, from, to, count};
+    plan->moves[plan->count++] = move;
+}
+
+static void record(phx_plan *plan, uint32_t rank, uint32_t from, uint32_t to, uint32_t count)
+{
+    append(plan, (phx_move){plan->first + rank, from, to, count});
 }
 
 uint32_t phx_plan_record(phx_plan *plan, phx_cursor at, uint32_t ranks, const phx_search *found,
@@ -91,6 +120,29 @@ uint32_t phx_plan_record(phx_plan *plan, phx_cursor at, uint32_t ranks, const ph
     return pick;
 }
 
+/* The leaves of a move leave the free space; those of a spare are opened first. */
+static void hold_move(phx_planner *planner, const phx_move *move)
+{
+    const uint32_t end = move->to + move->count;
+    for (uint32_t leaf = phx_bits_next_clear(planner->space.whole[0], move->to, end); leaf < end;
+         leaf = phx_bits_next_clear(planner->space.whole[0], leaf + 1, end)) {
+        const uint32_t size = planner->count->spare_size;
+        phx_spares_open(planner, size, phx_ancestor(planner->tree, 0, leaf, size));
+    }
+    phx_space_take(&planner->space, move->to, move->count);
+    phx_bits_fill(planner->taken, move->to, move->count, 1);
+}
+
+void phx_plan_begin(phx_plan *plan)
+{
+    plan->count = plan->before;
+    plan->unmet = 0;
+    plan->overflow = 0;
+    for (uint32_t at = 0; at < plan->before; ++at) {
+        hold_move(plan->planner, &plan->moves[at]);
+    }
+}
+
 /* The picked leaves leave the free space until the plan is undone or applied. */
 static void hold_picks(phx_plan *plan, const phx_search *found)
 {
@@ -111,6 +163,7 @@ phx_status phx_plan_find(phx_plan *plan, uint32_t level, uint32_t vertex, phx_wi
     *found = plan->search;
     found->need = need;
     phx_search_chain(found, wish.group, plan->group_level, plan->slices, wish.slices);
+    found->named |= wish.slices == plan->slice_count ? plan->named : 0;
     found->rails = need < planner->tree->level[1].leaves_max ? wish.rails : 0;
     found->start = 1;
     found->within = level;
@@ -185,8 +238,8 @@ static uint32_t fill_pass(phx_plan *plan, uint32_t dead)
     uint32_t here = 0;
     uint32_t leaf = 0;
     uint32_t order = 0;
-    for (phx_cursor at = phx_cursor_start(plan->planner, plan->slot);
-         next_broken(plan, &at, &here, &leaf); phx_plan_skip(plan, &at, plan->group), ++order) {
+    for (phx_cursor at = phx_plan_start(plan); next_broken(plan, &at, &here, &leaf);
+         phx_plan_skip(plan, &at, plan->group), ++order) {
         if (here > dead && (next == 0 || here < next)) {
             next = here;
         }
@@ -212,7 +265,7 @@ typedef struct bundle {
 
 static int next_moving(const phx_plan *plan, phx_cursor *at)
 {
-    const uint32_t units = plan->planner->gangs[plan->slot].ranks / plan->group;
+    const uint32_t units = plan->ranks / plan->group;
     const uint32_t unit = phx_bits_next(plan->planner->moving, at->rank / plan->group, units);
     while (at->rank < unit * plan->group && unit < units) {
         phx_plan_skip(plan, at, plan->group);
@@ -258,7 +311,7 @@ static void move_pass(phx_plan *plan, uint32_t level)
 {
     bundle units;
     phx_search found;
-    phx_cursor at = phx_cursor_start(plan->planner, plan->slot);
+    phx_cursor at = phx_plan_start(plan);
     while (next_bundle(plan, &at, &units)) {
         const uint32_t vertex =
             level == plan->scope_level
@@ -275,7 +328,7 @@ static void move_pass(phx_plan *plan, uint32_t level)
 static void move_rest(phx_plan *plan)
 {
     phx_search found;
-    phx_cursor at = phx_cursor_start(plan->planner, plan->slot);
+    phx_cursor at = phx_plan_start(plan);
     while (next_moving(plan, &at)) {
         const bundle unit = {at, 0, 1, phx_plan_rails(plan, at, plan->group, 1)};
         phx_plan_skip(plan, &at, plan->group);
@@ -288,23 +341,49 @@ static void move_rest(phx_plan *plan)
     }
 }
 
+/* Ranks of the other parts count below the limits of the gang: where they live, or where those
+ * repaired before move to. */
+static void charge_others(phx_plan *plan)
+{
+    phx_planner *planner = plan->planner;
+    const uint32_t ranks = planner->gangs[plan->slot].ranks;
+    for (uint32_t at = 0; at < plan->before; ++at) {
+        phx_search_charge(planner, &plan->search, plan->moves[at].to, plan->moves[at].count);
+    }
+    uint32_t move = 0; /* those before, sorted by rank */
+    for (phx_cursor at = phx_cursor_start(planner, plan->slot); at.rank < ranks;) {
+        const uint32_t rank = at.rank;
+        const uint32_t leaf = phx_cursor_next(planner, &at, 1).first;
+        while (move < plan->before && rank >= plan->moves[move].rank + plan->moves[move].count) {
+            ++move;
+        }
+        const int moved = move < plan->before && rank >= plan->moves[move].rank;
+        if (!moved && rank - plan->first >= plan->ranks && !phx_bit(planner->lost, leaf)) {
+            phx_search_charge(planner, &plan->search, leaf, 1);
+        }
+    }
+}
+
 void phx_plan_limits(phx_plan *plan)
 {
     memset(&plan->search, 0, sizeof plan->search);
     plan->search.picks = plan->planner->pick;
     phx_search_limit(plan->planner, &plan->search, plan->limits);
     phx_search_own_limits(plan->planner, &plan->search);
+    if (plan->search.limited && plan->ranks < plan->planner->gangs[plan->slot].ranks) {
+        charge_others(plan);
+    }
+    phx_search_narrow(plan->planner, &plan->search, plan->part_limits);
 }
 
 /* Limits bind what the repair adds: ranks that stay are charged first. */
 static void charge_survivors(phx_plan *plan)
 {
     phx_planner *planner = plan->planner;
-    const uint32_t ranks = planner->gangs[plan->slot].ranks;
+    const uint32_t ranks = plan->ranks;
     phx_plan_limits(plan);
     uint32_t order = 0;
-    for (phx_cursor at = phx_cursor_start(planner, plan->slot);
-         plan->search.limited && at.rank < ranks;) {
+    for (phx_cursor at = phx_plan_start(plan); plan->search.limited && at.rank < ranks;) {
         uint32_t leaf = 0;
         const int broken = phx_plan_losses(plan, at, plan->group, &leaf) > 0;
         const int leaves_whole =
@@ -351,15 +430,13 @@ static uint32_t spares_opened(const phx_planner *planner)
  * must be forced by the caller, because the ranks it leaves behind change what is left. */
 static void attempt(phx_plan *plan, phx_repair *repair)
 {
-    plan->count = 0;
-    plan->unmet = 0;
-    plan->overflow = 0;
     if (plan->slice_count > 0) {
         phx_sliced_attempt(plan);
         repair->spares_used = spares_opened(plan->planner);
         phx_plan_undo(plan);
         return;
     }
+    phx_plan_begin(plan);
     charge_survivors(plan);
     for (uint32_t dead = fill_pass(plan, 0); dead != 0;) {
         dead = fill_pass(plan, dead);
@@ -371,7 +448,7 @@ static void attempt(phx_plan *plan, phx_repair *repair)
     move_rest(plan);
     repair->spares_used = spares_opened(plan->planner);
     phx_plan_undo(plan);
-    phx_bits_fill(plan->planner->moving, 0, plan->planner->gangs[plan->slot].ranks, 0);
+    phx_bits_fill(plan->planner->moving, 0, plan->ranks, 0);
 }
 
 /* With limits, leaving a domain frees room below them, and of slices not all that stay may find
@@ -396,7 +473,7 @@ static void attempt_subsets(phx_plan *plan, uint32_t broken, phx_repair *repair)
     }
 }
 
-static void sort_moves(phx_move *moves, uint32_t count)
+void phx_plan_sort(phx_move *moves, uint32_t count)
 {
     for (uint32_t gap = count / 2; gap > 0; gap /= 2) {
         for (uint32_t at = gap; at < count; ++at) {
@@ -413,11 +490,10 @@ static void sort_moves(phx_move *moves, uint32_t count)
 static void merge_moves(phx_plan *plan)
 {
     const uint32_t count = plan->count;
-    sort_moves(plan->moves, count);
-    plan->count = 0;
-    for (uint32_t at = 0; at < count; ++at) {
-        const phx_move move = plan->moves[at];
-        record(plan, move.rank, move.from, move.to, move.count);
+    phx_plan_sort(plan->moves + plan->before, count - plan->before);
+    plan->count = plan->before;
+    for (uint32_t at = plan->before; at < count; ++at) {
+        append(plan, plan->moves[at]);
     }
 }
 
@@ -460,33 +536,35 @@ static void attempt_all(phx_plan *plan, uint32_t broken, phx_repair *repair)
     repair->proven = 1;
     plan->forced = 0;
     attempt(plan, repair);
-    if (plan->unmet > 0 && (plan->limits != NULL || plan->slice_count > 0)) {
+    const int limited = plan->limits != NULL || plan->part_limits != NULL;
+    if (plan->unmet > 0 && (limited || plan->slice_count > 0)) {
         /* Which groups leave their own domain is not tried out under limits, nor which slices take
          * those around them along. */
-        repair->proven = broken <= EXACT_UNITS && !plan->widen &&
-                         (plan->limits == NULL || plan->slice_count == 0);
+        repair->proven =
+            broken <= EXACT_UNITS && !plan->widen && (!limited || plan->slice_count == 0);
         if (broken <= EXACT_UNITS) {
             attempt_subsets(plan, broken, repair);
         }
     }
 }
 
-phx_status phx_repair_plan(phx_plan *plan, uint32_t broken, int partial, phx_repair *repair)
+void phx_repair_part(phx_plan *plan, uint32_t broken, int partial, phx_repair *repair)
 {
-    const phx_gang_slot *gang = &plan->planner->gangs[plan->slot];
-    const int widen = plan->widen && plan->slice_count > 1;
+    const int limited = plan->limits != NULL || plan->part_limits != NULL;
+    const int widen = plan->widen;
+    plan->partial = 0;
     plan->widen = 0;
     attempt_all(plan, broken, repair);
-    if (plan->unmet > 0 && widen) {
+    if (plan->unmet > 0 && widen && plan->slice_count > 1) {
         plan->widen = 1;
         attempt_all(plan, broken, repair);
     }
-    if (plan->unmet > 0 && repair->dead == gang->ranks) {
+    if (plan->unmet > 0 && plan->homeless) {
         plan->forced = 0;
         attempt_elsewhere(plan, repair);
     }
     if (plan->unmet > 0) { /* what partial asks for: the first attempt, or of slices the best */
-        plan->forced = plan->slice_count > 0 && plan->limits == NULL ? plan->best : 0;
+        plan->forced = plan->slice_count > 0 && !limited ? plan->best : 0;
         plan->widen = 0;
         plan->partial = 1;
         attempt(plan, repair);
@@ -495,10 +573,15 @@ phx_status phx_repair_plan(phx_plan *plan, uint32_t broken, int partial, phx_rep
     } else {
         repair->proven = 1;
     }
+    plan->widen = widen;
+    merge_moves(plan);
+}
+
+phx_status phx_repair_told(phx_plan *plan, int partial, phx_repair *repair)
+{
     if (plan->overflow) {
         return PHX_NO_ROOM;
     }
-    merge_moves(plan);
     repair->moves = plan->count;
     repair->moved = 0;
     for (uint32_t at = 0; at < plan->count; ++at) {
@@ -507,4 +590,11 @@ phx_status phx_repair_plan(phx_plan *plan, uint32_t broken, int partial, phx_rep
     repair->unresolved = unresolved_ranks(plan);
     repair->level_after = phx_level_after(plan->planner, plan->slot, plan->moves, plan->count);
     return plan->unmet == 0 || (partial && plan->count > 0) ? PHX_OK : PHX_MISFIT;
+}
+
+phx_status phx_repair_plan(phx_plan *plan, uint32_t broken, int partial, phx_repair *repair)
+{
+    plan->homeless = repair->dead == plan->ranks;
+    phx_repair_part(plan, broken, partial, repair);
+    return phx_repair_told(plan, partial, repair);
 }

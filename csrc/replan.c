@@ -291,27 +291,6 @@ static int plan_quick(const phx_planner *planner, uint32_t slot, phx_run failed,
     return 1;
 }
 
-/* Broken units of so many ranks, and the dead ranks in *dead. */
-static uint32_t count_broken(const phx_planner *planner, uint32_t slot, uint32_t unit,
-                             uint32_t *dead)
-{
-    const phx_gang_slot *gang = &planner->gangs[slot];
-    uint32_t broken = 0;
-    uint32_t here = 0;
-    *dead = 0;
-    for (phx_cursor at = phx_cursor_start(planner, slot); at.rank < gang->ranks;) {
-        const uint32_t left = unit - at.rank % unit;
-        const phx_run piece = phx_cursor_next(planner, &at, left);
-        here += phx_bits_count(planner->lost, piece.first, piece.count);
-        if (at.rank % unit == 0) {
-            broken += here > 0;
-            *dead += here;
-            here = 0;
-        }
-    }
-    return broken;
-}
-
 /* The domain units may move in: the one of the first survivor, or of the first rank. */
 static void set_scope(phx_plan *plan)
 {
@@ -321,34 +300,44 @@ static void set_scope(phx_plan *plan)
     plan->scope_vertex = phx_ancestor(planner->tree, 0, gang->head, plan->scope_level);
 }
 
+void phx_plan_part(phx_plan *plan, const phx_request *request, uint32_t first)
+{
+    const phx_gang_slot *gang = &plan->planner->gangs[plan->slot];
+    const uint32_t slices = request == NULL ? 0 : request->slice_count;
+    plan->first = first;
+    plan->ranks = request == NULL ? gang->ranks : request->ranks;
+    plan->group = request == NULL ? gang->group : request->group;
+    plan->group_level = request == NULL ? phx_slot_group_level(gang) : request->group_level;
+    plan->unit = slices > 0 ? request->slices[0].size : plan->group;
+    plan->unit_level = slices > 0 ? request->slices[0].level : plan->group_level;
+    plan->slice_count = slices;
+    plan->slices = slices > 0 ? request->slices : NULL;
+}
+
 static phx_status replan_full(phx_planner *planner, uint32_t slot, const phx_request *request,
                               const int32_t *const *limits, uint32_t flags, phx_move *moves,
                               uint32_t room, phx_repair *repair)
 {
-    const phx_gang_slot *gang = &planner->gangs[slot];
-    const uint32_t slices = request == NULL ? 0 : request->slice_count;
-    const uint32_t unit = slices > 0 ? request->slices[0].size : gang->group;
-    const uint32_t broken = count_broken(planner, slot, unit, &repair->dead);
-    if (broken == 0) {
-        repair->level_after = repair->level_before;
-        return PHX_OK;
-    }
+    const int partial = (flags & PHX_REPLAN_PARTIAL) != 0;
     phx_plan plan;
     memset(&plan, 0, sizeof plan);
     plan.planner = planner;
     plan.slot = slot;
-    plan.group = gang->group;
-    plan.group_level = phx_slot_group_level(gang);
-    plan.unit = unit;
-    plan.unit_level = slices > 0 ? request->slices[0].level : plan.group_level;
-    plan.slice_count = slices;
     plan.widen = (flags & PHX_REPLAN_WIDEN) != 0;
-    plan.slices = slices > 0 ? request->slices : NULL;
     plan.limits = limits;
     plan.moves = moves;
     plan.room = room;
     set_scope(&plan);
-    return phx_repair_plan(&plan, broken, (flags & PHX_REPLAN_PARTIAL) != 0, repair);
+    phx_plan_part(&plan, request, 0);
+    const uint32_t broken = phx_count_broken(&plan, &repair->dead);
+    if (broken == 0) {
+        repair->level_after = repair->level_before;
+        return PHX_OK;
+    }
+    if (request != NULL && request->part_count > 0) {
+        return phx_repair_parts(&plan, request, partial, repair);
+    }
+    return phx_repair_plan(&plan, broken, partial, repair);
 }
 
 /* The dead leaves of a gang as one run, from the list or from the down leaves; 0 when they are
@@ -549,7 +538,7 @@ phx_status phx_replan_sliced(phx_planner *planner, uint32_t slot, const phx_requ
     if (!phx_slot_is_held(planner, slot)) {
         return PHX_STALE_HANDLE;
     }
-    if (request->slice_count == 0) {
+    if (request->slice_count == 0 && request->part_count == 0) {
         return phx_replan(planner, slot, failed, failed_count, limits, flags, moves, room, repair);
     }
     const phx_gang_slot *gang = &planner->gangs[slot];

@@ -5,7 +5,8 @@
  * want the same size and may go to the same domains, so filling first never costs a repair that
  * exists: a unit moved into a domain could be swapped with one filled there.
  *
- * With slices a unit is one innermost slice: see sliced.c.
+ * With slices a unit is one innermost slice: see sliced.c. A gang of parts is repaired part after
+ * part: see parts_repair.c.
  */
 #ifndef PHX_REPLAN_H
 #define PHX_REPLAN_H
@@ -41,13 +42,18 @@ PHX_INLINE phx_run phx_cursor_next(const phx_planner *planner, phx_cursor *at, u
 typedef struct phx_plan {
     phx_planner *planner;
     uint32_t slot;
+    uint32_t first;  /* rank in the gang of the part that is repaired; 0 for a gang without parts */
+    uint32_t ranks;  /* of that part; cursors and units count from its first */
+    uint32_t before; /* moves of parts repaired before, which hold their leaves */
     uint32_t group;
     uint32_t group_level;
     uint32_t scope_level; /* units may go anywhere inside this vertex */
     uint32_t scope_vertex;
-    int away; /* the whole gang leaves the domain it was in */
+    int away;     /* the whole gang leaves the domain it was in */
+    int homeless; /* no rank of the gang lives, so it may go anywhere */
     const int32_t *const *limits;
-    phx_search search; /* template: limits loaded, survivors charged */
+    const int32_t *const *part_limits; /* on the leaves of the part alone */
+    phx_search search;                 /* template: limits loaded, survivors charged */
     phx_move *moves;
     uint32_t room;
     uint32_t count;
@@ -60,6 +66,7 @@ typedef struct phx_plan {
     int widen;
     int partial;             /* units without a place stay, so they count below the limits */
     uint64_t best;           /* the units, by order, whose moving leaves fewest without a place */
+    uint32_t named;          /* level of the last slice as a bit, where even one rank needs it */
     const phx_slice *slices; /* internal levels */
 } phx_plan;
 
@@ -71,6 +78,10 @@ typedef struct phx_wish {
     uint64_t rails;
 } phx_wish;
 
+/* The first rank of the part that is repaired. */
+phx_cursor phx_plan_start(const phx_plan *plan);
+/* An attempt begins: it knows the moves of the parts before alone, and their leaves are taken. */
+void phx_plan_begin(phx_plan *plan);
 /* Dead ranks among so many at the cursor, and the first dead leaf; the cursor stays. */
 uint32_t phx_plan_losses(const phx_plan *plan, phx_cursor at, uint32_t ranks, uint32_t *leaf);
 void phx_plan_skip(const phx_plan *plan, phx_cursor *at, uint32_t ranks);
@@ -95,6 +106,19 @@ void phx_sliced_attempt(phx_plan *plan);
 /* repair.c: plan with planner->lost marked; the free space is as before on return. PHX_OK when
  * every unit has its place, or partial and some have. */
 phx_status phx_repair_plan(phx_plan *plan, uint32_t broken, int partial, phx_repair *repair);
+/* The same for one part: adds its moves behind plan->before, and counts in plan->unmet the units
+ * without a place. */
+void phx_repair_part(phx_plan *plan, uint32_t broken, int partial, phx_repair *repair);
+/* What the moves of a plan come to. */
+phx_status phx_repair_told(phx_plan *plan, int partial, phx_repair *repair);
+void phx_plan_sort(phx_move *moves, uint32_t count);
+/* Broken units of a part, and its dead ranks in *dead. */
+uint32_t phx_count_broken(const phx_plan *plan, uint32_t *dead);
+/* parts_repair.c: phx_repair_plan for a gang of parts. */
+phx_status phx_repair_parts(phx_plan *plan, const phx_request *request, int partial,
+                            phx_repair *repair);
+/* What is repaired next: a gang, or one part of it that starts at a rank. */
+void phx_plan_part(phx_plan *plan, const phx_request *request, uint32_t first);
 /* Lowest level that holds the gang after the moves (sorted by rank). */
 uint32_t phx_level_after(const phx_planner *planner, uint32_t slot, const phx_move *moves,
                          uint32_t count);

@@ -178,7 +178,8 @@ static int growth_matches(const phx_planner *planner, uint32_t slot, const phx_r
     int match = sum == more->ranks;
     match &= more->group == 1 || runs_share(tree, runs, count, more->group, more->group_level);
     for (uint32_t at = 0; at < more->slice_count && match; ++at) {
-        match = runs_share(tree, runs, count, more->slices[at].size, more->slices[at].level);
+        match = more->slices[at].size == 1 ||
+                runs_share(tree, runs, count, more->slices[at].size, more->slices[at].level);
     }
     return match;
 }

@@ -23,7 +23,7 @@ typedef struct item {
 
 static phx_cursor cursor_at(const phx_plan *plan, uint32_t rank)
 {
-    phx_cursor at = phx_cursor_start(plan->planner, plan->slot);
+    phx_cursor at = phx_plan_start(plan);
     phx_plan_skip(plan, &at, rank);
     return at;
 }
@@ -41,10 +41,10 @@ static int moves_whole(const phx_plan *plan, uint32_t rank)
 /* The units that the caller wants moved, by their order among the broken ones. */
 static void mark_forced(phx_plan *plan)
 {
-    const uint32_t ranks = plan->planner->gangs[plan->slot].ranks;
+    const uint32_t ranks = plan->ranks;
     uint32_t order = 0;
     uint32_t leaf = 0;
-    phx_cursor at = phx_cursor_start(plan->planner, plan->slot);
+    phx_cursor at = phx_plan_start(plan);
     for (uint32_t rank = 0; rank < ranks; rank += plan->unit) {
         if (phx_plan_losses(plan, at, plan->unit, &leaf) > 0) {
             if (plan->away || (order < 64 && ((plan->forced >> order) & 1) != 0)) {
@@ -60,10 +60,9 @@ static void mark_forced(phx_plan *plan)
 static void charge_stayers(phx_plan *plan)
 {
     phx_planner *planner = plan->planner;
-    const uint32_t ranks = planner->gangs[plan->slot].ranks;
+    const uint32_t ranks = plan->ranks;
     phx_plan_limits(plan);
-    for (phx_cursor at = phx_cursor_start(planner, plan->slot);
-         plan->search.limited && at.rank < ranks;) {
+    for (phx_cursor at = phx_plan_start(plan); plan->search.limited && at.rank < ranks;) {
         const uint32_t rank = at.rank;
         const phx_run piece = phx_cursor_next(planner, &at, 1);
         const int goes = moves_whole(plan, rank) || phx_bit(planner->shifting, rank / plan->group);
@@ -106,13 +105,13 @@ static int fill_unit(phx_plan *plan, phx_cursor at)
  * rank of one that cannot be mended, or PHX_NONE. */
 static uint32_t mend_stayers(phx_plan *plan, int (*mend)(phx_plan *, phx_cursor))
 {
-    const uint32_t ranks = plan->planner->gangs[plan->slot].ranks;
+    const uint32_t ranks = plan->ranks;
     uint32_t next = 0;
     uint32_t leaf = 0;
     do {
         const uint32_t dead = next;
         next = 0;
-        phx_cursor at = phx_cursor_start(plan->planner, plan->slot);
+        phx_cursor at = phx_plan_start(plan);
         for (uint32_t rank = 0; rank < ranks; rank += plan->unit) {
             const int moves = moves_whole(plan, rank);
             const uint32_t here = moves ? 0 : phx_plan_losses(plan, at, plan->unit, &leaf);
@@ -213,7 +212,7 @@ static int widen(const phx_plan *plan, const item *what)
 static int move_units(phx_plan *plan, uint32_t scope_level)
 {
     const uint64_t *moving = plan->planner->moving;
-    const uint32_t units = plan->planner->gangs[plan->slot].ranks / plan->unit;
+    const uint32_t units = plan->ranks / plan->unit;
     uint32_t end = 0;
     for (uint32_t unit = phx_bits_next(moving, 0, units); unit < units;
          unit = phx_bits_next(moving, end, units)) {
@@ -233,11 +232,9 @@ static int move_units(phx_plan *plan, uint32_t scope_level)
 static int repair_stayers(phx_plan *plan)
 {
     phx_planner *planner = plan->planner;
-    const uint32_t groups = planner->gangs[plan->slot].ranks / plan->group;
+    const uint32_t groups = plan->ranks / plan->group;
     const uint32_t shifting = phx_bits_count(planner->shifting, 0, groups);
-    plan->count = 0;
-    plan->unmet = 0;
-    plan->overflow = 0;
+    phx_plan_begin(plan);
     charge_stayers(plan);
     mend_stayers(plan, fill_unit);
     /* A group that shifts leaves room below the limits: it must not be charged. */
@@ -268,7 +265,7 @@ static int repair_all(phx_plan *plan)
 void phx_sliced_attempt(phx_plan *plan)
 {
     phx_planner *planner = plan->planner;
-    const uint32_t ranks = planner->gangs[plan->slot].ranks;
+    const uint32_t ranks = plan->ranks;
     mark_forced(plan);
     while (!repair_all(plan)) { /* each time more groups shift or more units move */
         phx_plan_undo(plan);

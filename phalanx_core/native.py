@@ -36,11 +36,13 @@ Words = NDArray[np.uint32]
 
 OK: int = lib.PHX_OK
 MISFIT: int = lib.PHX_MISFIT
+GAVE_UP: int = lib.PHX_GAVE_UP
 NO_ROOM: int = lib.PHX_NO_ROOM
 NONE: int = lib.PHX_NONE
 LEVELS_MAX: int = lib.PHX_LEVELS_MAX
 LEAVES_MAX: int = lib.PHX_LEAVES_MAX
 SLICES_MAX: int = lib.PHX_SLICES_MAX
+PARTS_MAX: int = lib.PHX_PARTS_MAX
 
 RUN = np.dtype([("first", "<u4"), ("count", "<u4")])
 RUN_WORDS = struct.Struct("<II")
@@ -249,6 +251,36 @@ def request_balance(core: Any, request: Any, level: int, subject: str) -> None:
     check(lib.phx_request_balance(core, request, level), subject)
 
 
+def request_parts(
+    core: Any, request: Any, parts: Sequence[tuple[Any, Any, int]], subject: str
+) -> Any:
+    """The request with its parts, which it keeps: requests, limits and ``within``."""
+    rows = ffi.new("phx_part[]", len(parts))
+    for row, (part, limits, within) in zip(rows, parts, strict=True):
+        row.request, row.limits, row.within = part[0], limits, within
+    status = lib.phx_request_parts(core, request, rows, len(parts), ffi.NULL)
+    check(status, subject)
+    kept = [request, rows, *parts]
+    return ffi.gc(ffi.cast("phx_request *", request), lambda _: kept.clear())
+
+
+# Not cleared, so that pages no search writes cost nothing.
+_scratch = ffi.new_allocator(should_clear_after_alloc=False)
+
+
+def _searching(request: Any) -> tuple[Any, Any]:
+    """A request that may be placed, and what it refers to.
+
+    One of parts is copied, since planners that share it may search at the same time.
+    """
+    if not request.part_count:
+        return request, None
+    scratch = _scratch("uint32_t[]", lib.PHX_PARTS_WORDS)
+    own = ffi.new("phx_request *", request[0])
+    own.scratch = scratch
+    return own, (scratch, request)
+
+
 def gang_runs(core: Any, slot: int) -> bytes:
     """Runs of leaves that a gang holds, in rank order, as :data:`RUN` records."""
     room = 64
@@ -266,6 +298,7 @@ def place_limited(
     core: Any, request: Any, limits: Any, apply: bool
 ) -> tuple[int, bytes]:
     """``phx_place_limited``: its result, and the runs where it only asks."""
+    request, _kept = _searching(request)
     if apply:
         null = ffi.NULL
         return int(lib.phx_place_limited(core, request, limits, 1, null, 0, null)), b""

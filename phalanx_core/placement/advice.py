@@ -215,8 +215,10 @@ class _Weighed:
 
     def advice(self, bound: VertexLimits | None) -> Advice | Misfit:
         spares = self.planner._frame.spares_levels is not None
-        if spares and len(self.jobs) <= TRIED_MAX:
+        if (spares or self.gang.parts) and len(self.jobs) <= TRIED_MAX:
             return self._tried()
+        if self.gang.parts:
+            return self._with_parts(bound, spares)
         plain = self._victims(bound, with_spares=False)
         best = plain.cheapest()
         if not spares:
@@ -262,10 +264,18 @@ class _Weighed:
             for members in combinations(everyone, count)
         ]
         priced = [(fsum(self.costs[one] for one in some), some) for some in subsets]
+        sure = True
         for cost, some in sorted(priced, key=lambda row: (row[0], len(row[1]), row[1])):
-            if self.placed(some):
-                return self.told(Answer(some, cost, True))
-        return self._none_fits(proven=True)
+            placement = self.placed(some)
+            if isinstance(placement, Placement):
+                return self.told(Answer(some, cost, sure))
+            # Of parts a bounded search may have given up.
+            sure &= placement.proven
+        return self._none_fits(proven=sure)
+
+    def _with_parts(self, bound: VertexLimits | None, spares: bool) -> Advice | Misfit:
+        """Who leaves for parts, whose ranks alone are counted: the least they need."""
+        return self._with_spares(None, self._victims(bound, spares).cheapest())
 
     def _with_spares(
         self, held: Answer | None, opened: Answer | None

@@ -88,7 +88,9 @@ class Batch(State):
     def _shape(self, gang: Gang) -> Any:
         compiled = self._frame.compile(gang, self._core)
         if compiled[2] is not None:
-            raise InvalidRequest(f"{gang!r}: place_many takes no limits")
+            raise InvalidRequest(
+                f"{gang!r}: place_many takes no limits, slices, templates or parts"
+            )
         group_level, within, prefer = self._frame.levels(gang)
         return ffi.new(
             "phx_gang *",

@@ -82,6 +82,8 @@ class Clearing:
         self.free: Leaves = (states >> 5) & 1 == 1
         self.movers = movers = self._able(movers)
         self.spares = frame.spares_levels is not None
+        # Parts are counted by their ranks alone, so room for these may not do.
+        self.loose = self.spares or bool(gang.parts)
         self.room = self.free | ((states & 3 == lib.PHX_SPARE) & self.fit)
         self.owner = np.repeat(
             np.arange(len(movers)), np.array([one.units for one in movers], np.int64)
@@ -97,7 +99,7 @@ class Clearing:
         limited |= bound is not None and 0 in bound.given
         self.pool = 0 if limited else 1
         self.left = WORK_MAX
-        self.sure = True
+        self.sure = not gang.parts
 
     def cheapest(self) -> tuple[Cleared | None, bool]:
         """The least moves that were found, and whether that is the last word."""
@@ -263,7 +265,7 @@ class Clearing:
         if isinstance(placement, Placement):
             return Cleared(repairs, sum(len(rows) for _, rows in moves), placement)
         # With spares, one may have moved to what became idle.
-        if not self.spares:
+        if not self.loose:
             raise InvariantBroken("P6", f"defragment: no room after all: {placement}")
         return None
 

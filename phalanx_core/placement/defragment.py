@@ -46,7 +46,8 @@ class Defragmenting(Plans):
         wanted, limits
             As for :meth:`fits`, at the gang's own size: templates do not count.
         movable
-            Jobs, or handles, that may be moved; None: every job with a key.
+            Jobs, or handles, that may be moved; None: every job with a key. Gangs of
+            parts stay where they are.
         apply
             True: the moves are made at once. False: a plan for :meth:`apply`; nothing
             changes.
@@ -121,10 +122,13 @@ class Defragmenting(Plans):
     def _movers(self, movable: Any) -> list[Mover]:
         """Jobs that may move in order of ``jobs()``, then handles."""
         if movable is None:
-            movable = list(self._jobs)
+            movable = [job for job, one in self._jobs.items() if not one.gang.parts]
         if isinstance(movable, (str, bytes)) or not isinstance(movable, Iterable):
             raise InvalidRequest(f"movable {movable!r}: an iterable of jobs")
         entries = {job: self._find(job) for job in movable}
+        for job, entry in entries.items():
+            if entry.gang.parts:
+                raise InvalidRequest(f"movable: job {job!r} has parts, which stay")
         order: list[Job | Handle] = [job for job in self._jobs if job in entries]
         order += sorted((job for job in entries if isinstance(job, Handle)), key=int)
         return [

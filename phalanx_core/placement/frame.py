@@ -14,6 +14,7 @@ from phalanx_core.native import NONE, SLICES_MAX
 from phalanx_core.placement.gang import AIMS, RULES, Gang
 from phalanx_core.placement.keys import shown
 from phalanx_core.placement.limits import IntArray, VertexLimits
+from phalanx_core.placement.parts import part_requests
 from phalanx_core.placement.spares import Spares
 from phalanx_core.topology import Topology, build_tree
 
@@ -110,11 +111,14 @@ class Frame:
         slices = self.slices(gang)
         if slices:
             native.request_slices(core, request, slices, repr(gang))
-        if slices or gang.templates:
+        if gang.parts:
+            parts = part_requests(self, gang, core)
+            request = native.request_parts(core, request, parts, repr(gang))
+        if slices or gang.templates or gang.parts:
             # Repairs have to know them: such gangs go the way of those with limits.
             limits = limits or VertexLimits(self, {})
         if gang.balanced is not None:
-            level = self._balanced(gang, gang.balanced)
+            level = self.balanced_level(gang, gang.balanced)
             native.request_balance(core, request, level, repr(gang))
         compiled = (self, request, limits)
         object.__setattr__(gang, "_compiled", compiled)
@@ -191,7 +195,14 @@ class Frame:
             lowest, below = level, f"that of slices[{at}]"
         return made
 
-    def _balanced(self, gang: Gang, name: str | int) -> int:
+    def balanced_level(self, gang: Gang, name: str | int) -> int:
+        """Index of the level that a gang is spread over.
+
+        Raises
+        ------
+        InvalidRequest
+            If it does not exist, is a leaf's or is above ``within``.
+        """
         level = self.topology.level_index(name)
         _, within, _ = self.levels(gang)
         if level == 0 or (within is not None and level > within):
@@ -205,8 +216,8 @@ class Frame:
         rule = None
         if gang.limits is not None:
             rule = "takes no limits"
-        elif gang.slices or gang.balanced is not None or gang.templates:
-            rule = "knows no slices, balanced or templates"
+        elif gang.slices or gang.balanced is not None or gang.templates or gang.parts:
+            rule = "knows no slices, balanced, templates or parts"
         elif gang.aim != "near" or gang.rule != "smallest":
             rule = "knows aim 'near' and rule 'smallest' alone"
         elif gang.group & (gang.group - 1):

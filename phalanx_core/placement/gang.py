@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate, pairwise, starmap
 from operator import index
 from typing import Any, NoReturn
 
@@ -28,7 +29,12 @@ _FIELDS = (
     "limits",
     "templates",
     "rule",
+    "parts",
 )
+# What a part leaves to the whole gang.
+_WHOLE_ONLY = ("prefer", "aim", "templates", "rule", "parts")
+# What a gang of parts may have beside them.
+_BESIDE_PARTS = ("ranks", "within", "prefer", "limits", "parts")
 
 Slice = tuple[int, str | int]
 
@@ -40,7 +46,7 @@ class Gang:
     ----------
     ranks
         Leaves wanted, 1 to 2**31 - 1. A number that can never fit is refused by a
-        Misfit.
+        Misfit. Left out for a gang of parts.
     group
         Every so many consecutive ranks share one domain of ``group_level`` (a
         tensor-parallel group); divides ``ranks``.
@@ -71,6 +77,12 @@ class Gang:
     rule
         Which of the domains that fit: "smallest" (sufficient block), "fullest" or
         "lowest" (address). Never decides whether the gang fits.
+    parts
+        Roles that are placed together under one domain, all or nothing: gangs (or their
+        parameters as mappings), ranks numbered part after part. A part has its own
+        ``ranks``, ``group``, ``group_level``, ``slices``, ``within``, ``balanced`` and
+        ``limits`` (on its leaves alone); the whole has ``within``, ``prefer`` and
+        ``limits`` (on all leaves together).
 
     Raises
     ------
@@ -82,6 +94,9 @@ class Gang:
     --------
     >>> Gang(16, group=8, within="pod")
     Gang(16, group=8, within='pod')
+    >>> served = Gang(parts=(Gang(8, group=8), Gang(24, group=4)), within="rack")
+    >>> served.ranks, served.part_ranks
+    (32, (range(0, 8), range(8, 32)))
     """
 
     __slots__ = ("_compiled", "_plain", "_sizes", *_FIELDS)
@@ -97,6 +112,7 @@ class Gang:
     rule: str
     slices: tuple[Slice, ...]
     templates: tuple[int, ...]
+    parts: tuple[Gang, ...]
     _sizes: tuple[int, ...]  # all it may have, this one among them, falling
     # (frame, request, limits) of the planner that used this gang last; of a gang
     # without limits or slices for the hot path (frame, request's address, request).
@@ -105,7 +121,7 @@ class Gang:
 
     def __init__(
         self,
-        ranks: int,
+        ranks: int | None = None,
         group: int = 1,
         group_level: str | int | None = None,
         slices: Iterable[Slice] = (),
@@ -117,8 +133,12 @@ class Gang:
         limits: Limits | None = None,
         templates: Iterable[int] = (),
         rule: str = "smallest",
+        parts: Iterable[Gang | Mapping[str, Any]] = (),
     ) -> None:
         put = object.__setattr__
+        put(self, "parts", _parts(parts))
+        if self.parts and ranks is None:
+            ranks = sum(part.ranks for part in self.parts)
         put(self, "ranks", _size("ranks", ranks))
         put(self, "group", _size("group", group))
         put(self, "group_level", _level("group_level", group_level))
@@ -138,6 +158,18 @@ class Gang:
         put(self, "_sizes", (self.ranks, *self.templates))
         if self.balanced is not None and self.aim == "fill":
             raise InvalidRequest("balanced: aim 'fill' places each part on its own")
+        if self.parts:
+            self._check_whole()
+
+    def _check_whole(self) -> None:
+        ranks = sum(part.ranks for part in self.parts)
+        if self.ranks != ranks:
+            raise InvalidRequest(f"ranks {self.ranks}: the parts have {ranks} in all")
+        for name in _FIELDS:
+            if name not in _BESIDE_PARTS and getattr(self, name) != _DEFAULTS[name]:
+                raise InvalidRequest(
+                    f"{name} {getattr(self, name)!r}: beside parts, each has its own"
+                )
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"Gang.{name} cannot be set: a gang is immutable")
@@ -149,6 +181,12 @@ class Gang:
     def outermost(self) -> int:
         """Ranks of one of its largest slices, else groups: what it consists of."""
         return self.slices[-1][0] if self.slices else self.group
+
+    @property
+    def part_ranks(self) -> tuple[range, ...]:
+        """Ranks of each part; all of them where it has no parts."""
+        ends = list(accumulate(part.ranks for part in self.parts)) or [self.ranks]
+        return tuple(starmap(range, pairwise([0, *ends])))
 
     @property
     def full(self) -> Gang:
@@ -198,12 +236,16 @@ class Gang:
         --------
         >>> Gang(8, within="rack", limits={"host": [4, 0]}).to_dict()
         {'ranks': 8, 'within': 'rack', 'limits': {'host': [4, 0]}}
+        >>> Gang(parts=(Gang(2), Gang(4, group=2))).to_dict()
+        {'parts': [{'ranks': 2}, {'ranks': 4, 'group': 2}]}
         """
-        told: dict[str, Any] = {"ranks": self.ranks}
+        told: dict[str, Any] = {} if self.parts else {"ranks": self.ranks}
         for name in _FIELDS[1:]:
             value = getattr(self, name)
             if value != _DEFAULTS[name]:
                 told[name] = value
+        if self.parts:
+            told["parts"] = [part.to_dict() for part in self.parts]
         if self.slices:
             told["slices"] = [list(one) for one in self.slices]
         if self.templates:
@@ -230,8 +272,11 @@ class Gang:
 
     def __repr__(self) -> str:
         told = self.to_dict()
+        if self.parts:
+            told["parts"] = self.parts
         words = [f"{name}={value!r}" for name, value in told.items() if name != "ranks"]
-        return f"Gang({', '.join([str(told['ranks']), *words])})"
+        first = [] if self.parts else [str(self.ranks)]
+        return f"Gang({', '.join([*first, *words])})"
 
 
 _DEFAULTS: dict[str, Any] = {
@@ -245,7 +290,32 @@ _DEFAULTS: dict[str, Any] = {
     "limits": None,
     "templates": (),
     "rule": "smallest",
+    "parts": (),
 }
+
+
+def _parts(parts: Any) -> tuple[Gang, ...]:
+    if isinstance(parts, (str, bytes, Mapping, Gang)) or not isinstance(
+        parts, Iterable
+    ):
+        raise InvalidRequest(f"parts {parts!r}: gangs that are placed together")
+    return tuple(_part(f"parts[{at}]", part) for at, part in enumerate(parts))
+
+
+def _part(name: str, part: Any) -> Gang:
+    if isinstance(part, Mapping):
+        try:
+            part = Gang(**part)
+        except (TypeError, InvalidRequest) as error:
+            raise InvalidRequest(f"{name} {dict(part)!r}: {error}") from None
+    if not isinstance(part, Gang):
+        raise InvalidRequest(f"{name} {part!r}: a Gang")
+    for field in _WHOLE_ONLY:
+        if getattr(part, field) != _DEFAULTS[field]:
+            raise InvalidRequest(
+                f"{name} {field} {getattr(part, field)!r}: not for a part of a gang"
+            )
+    return part
 
 
 def _made(fields: dict[str, Any], ranks: int) -> Gang:

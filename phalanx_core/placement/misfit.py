@@ -185,7 +185,7 @@ def _sentence(
         return _too_large(gang, frame)
     unit = frame.topology.levels[0]
     top = records[-1]
-    wanted = f"{plural(gang.ranks, unit)}{_units(gang, frame)}"
+    wanted = asked(gang, frame)
     best = f"best {top.best or f'tree without a {top.level}'}"
     if code is MisfitCode.LIMITED:
         return _limited(gang, frame, top, limited, f"room for {wanted}: {best}")
@@ -272,6 +272,11 @@ def _units(gang: Gang, frame: Frame) -> str:
         f"slices of {size} per {levels[level]}" for size, level in frame.slices(gang)
     ]
     return f" in {' and '.join(told)}" if told else ""
+
+
+def asked(gang: Gang, frame: Frame) -> str:
+    """What a gang wants: "16 gpus in groups of 8 per host"."""
+    return f"{plural(gang.ranks, frame.topology.levels[0])}{_units(gang, frame)}"
 
 
 def whole(gang: Gang) -> str:

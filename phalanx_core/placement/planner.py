@@ -9,7 +9,7 @@ import numpy as np
 
 from phalanx_core import native
 from phalanx_core.errors import InvalidRequest, OwnershipError
-from phalanx_core.native import LEAVES_MAX, MISFIT, ffi, lib
+from phalanx_core.native import GAVE_UP, LEAVES_MAX, MISFIT, ffi, lib
 from phalanx_core.placement.advice import Advising
 from phalanx_core.placement.batch import Batch
 from phalanx_core.placement.chains import broken_chain
@@ -192,9 +192,9 @@ class Planner(Defragmenting, HealthChanges, Batch, Queries, Advising, Syncs, Sna
         if apply and job is not None:
             return self._record(job, packed, gang, bound)
         positions = positions_of(0, gang.ranks, runs)
-        first, last = int(positions[0]), int(positions[-1])
-        level = self._frame.level_of(first, last)
-        many = last - first + 1 != gang.ranks
+        first = int(positions[0])
+        level = self._frame.level_of(int(positions.min()), int(positions.max()))
+        many = len(runs) > native.RUN.itemsize
         packed = first << FIRST_SHIFT | level << LEVEL_SHIFT | (MANY if many else 0)
         return placed(packed, gang, self._frame, runs if many else None)
 
@@ -204,9 +204,9 @@ class Planner(Defragmenting, HealthChanges, Batch, Queries, Advising, Syncs, Sna
         return self._frame.compiled(gang, self._core)
 
     def _refused(self, packed: int, gang: Gang, request: Any, limits: Any) -> Misfit:
-        if packed != -MISFIT:
+        if packed not in (-MISFIT, -GAVE_UP):
             raise native.failure(packed, repr(gang))
-        return self._refuse(gang, request, limits)
+        return self._refuse(gang, request, limits, -packed)
 
     def _record(
         self, job: Job, packed: int, gang: Gang, bound: VertexLimits | None

@@ -205,10 +205,12 @@ class Rebuild:
 
     def _carried(self, gang: Gang) -> Gang:
         """The gang, its limits by the domains of the new topology."""
-        if gang.limits is None:
+        if all(one.limits is None for one in (gang, *gang.parts)):
             return gang
         fields: dict[str, Any] = gang.full.to_dict()
-        fields["limits"] = self._rows(gang.limits)
+        fields["parts"] = [self._carried(part) for part in gang.parts]
+        if gang.limits is not None:
+            fields["limits"] = self._rows(gang.limits)
         return Gang(**fields).at(gang.ranks)
 
     def _rows(self, limits: Mapping[Any, IntArray]) -> dict[Any, IntArray]:

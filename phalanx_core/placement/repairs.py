@@ -13,6 +13,7 @@ from phalanx_core.placement.gang import Gang
 from phalanx_core.placement.keys import Handle, Job
 from phalanx_core.placement.limits import Limits, copied, limited_levels
 from phalanx_core.placement.misfit import Misfit, MisfitCode
+from phalanx_core.placement.parts import members
 from phalanx_core.placement.repair import (
     CHAIN_MAX,
     HEAD_SIZE,
@@ -260,9 +261,11 @@ class Repairs(State):
         proven: bool,
     ) -> Misfit:
         gang = before.gang
-        ranks = gang.slices[0][0] if gang.slices else gang.group
+        hit = [at for at, ranks in enumerate(gang.part_ranks) if lost[0] in ranks]
+        part = members(gang)[hit[0]]
+        ranks = part.slices[0][0] if part.slices else part.group
         unit = Gang(
-            ranks, gang.group, gang.group_level, gang.slices[:1], within=gang.within
+            ranks, part.group, part.group_level, part.slices[:1], within=part.within
         )
         _, request, _ = self._frame.compile(unit, core)
         _, records = native.explain(core, request, limits)

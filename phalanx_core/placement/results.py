@@ -141,6 +141,12 @@ class Placement:
         return positions_of(self._packed, self.gang.ranks, self._runs)
 
     @property
+    def parts(self) -> tuple[IntArray, ...]:
+        """Leaf ids of each part in rank order; of a gang without parts all of them."""
+        leaves = self.leaves
+        return tuple(leaves[part.start : part.stop] for part in self.gang.part_ranks)
+
+    @property
     def template(self) -> int:
         """Ranks that were placed: the gang's, or one of its templates."""
         return self.gang.ranks

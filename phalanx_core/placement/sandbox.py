@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phalanx_core import native
-from phalanx_core.native import MISFIT, NONE, ffi, lib
+from phalanx_core.native import GAVE_UP, MISFIT, NONE, ffi, lib
 from phalanx_core.placement.limits import IntArray, VertexLimits
 from phalanx_core.placement.repair import core_moves, expanded
 from phalanx_core.placement.repairs import as_runs
@@ -51,7 +51,7 @@ class Sandbox:
         packed, runs = native.place_limited(self._core, request, pointer, False)
         if packed >= 0:
             return positions_of(0, gang.ranks, runs)
-        if packed != -MISFIT:
+        if packed not in (-MISFIT, -GAVE_UP):
             raise native.failure(packed, repr(gang))
         return None
 

@@ -53,6 +53,11 @@ def shortfall(
         what += f" of groups of {gang.group}"
     if gang.slices:
         what += f" in slices of {gang.slices[0][0]}"
+    if gang.parts:
+        hit = [
+            at for at, ranks in enumerate(gang.part_ranks) if np.isin(lost, ranks).any()
+        ]
+        what += f" of parts[{'], parts['.join(map(str, hit))}]"
     first, end = 0, frame.tree.real[level].size
     if alive.size:
         first = frame.vertex_at(level, int(positions[alive[0]]))
@@ -94,7 +99,7 @@ def _fits(
     vertices
         Of the gang's ``within``, first one and end.
     """
-    if gang.slices:
+    if gang.slices or gang.parts:
         return False  # which of them could stay is not recounted here
     group_level, level, _ = frame.levels(gang)
     if level is None:

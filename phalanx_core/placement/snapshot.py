@@ -245,14 +245,18 @@ def _gang_fields(gang: Gang) -> dict[str, Any]:
         fields["limits"] = [
             [level, _packed_row(row)] for level, row in gang.limits.items()
         ]
+    if gang.parts:
+        fields["parts"] = [_gang_fields(part) for part in gang.parts]
     return fields
 
 
 def _gang(fields: dict[str, Any]) -> Gang:
     rows = fields.pop("limits", None)
     limits = None if rows is None else {level: _row(text) for level, text in rows}
-    template = fields.pop("template", fields["ranks"])
-    return Gang(**fields, limits=limits).at(template)
+    parts = [_gang(part) for part in fields.pop("parts", ())]
+    template = fields.pop("template", None)
+    gang = Gang(**fields, limits=limits, parts=parts)
+    return gang if template is None else gang.at(template)
 
 
 def _packed_rows(rows: Mapping[int, IntArray]) -> dict[str, str]:

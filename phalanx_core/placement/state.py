@@ -13,12 +13,13 @@ from phalanx_core.errors import (
     OwnershipError,
     UnknownJob,
 )
-from phalanx_core.native import NONE, ffi, lib
+from phalanx_core.native import MISFIT, NONE, ffi, lib
 from phalanx_core.placement.gang import Gang
 from phalanx_core.placement.keys import Handle, Job, checked_job
 from phalanx_core.placement.limits import limited_levels
 from phalanx_core.placement.misfit import Misfit, MisfitCode
 from phalanx_core.placement.outside import DOWN, Outside
+from phalanx_core.placement.parts_misfit import refuse_parts
 from phalanx_core.placement.repair import Repair, core_moves, expanded
 from phalanx_core.placement.results import (
     LEVEL_SHIFT,
@@ -207,7 +208,11 @@ class State:
         self._taken.clear()
         return self._fence
 
-    def _refuse(self, gang: Gang, request: Any, limits: Any) -> Misfit:
+    def _refuse(
+        self, gang: Gang, request: Any, limits: Any, status: int = MISFIT
+    ) -> Misfit:
+        if gang.parts:
+            return refuse_parts(self._frame, self._core, gang, request, limits, status)
         code, records = native.explain(self._core, request, limits)
         limited = limited_levels(self._frame, limits)
         return Misfit(MisfitCode(code), gang, self._frame, records, limited=limited)

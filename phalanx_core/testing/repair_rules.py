@@ -222,7 +222,8 @@ def _not_least(
     leaves: list[int],
 ) -> list[str]:
     """Repairs that move more units, or one unit further, than they have to."""
-    if wound.needs.limited or left:
+    # Where several parts are broken the fewest are looked for, not promised.
+    if wound.needs.limited or left or len({unit.part for unit in units}) > 1:
         return []
     fewest = min((moved for moved, _ in wound.outcomes()), default=len(units))
     if len(whole) > fewest:

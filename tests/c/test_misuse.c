@@ -320,7 +320,7 @@ static void test_options_and_probes(void)
     CHECK(same(&on));
     CHECK(phx_planner_short_domains(bare) == 0);
     CHECK(strcmp(phx_status_name(-1), "UNKNOWN") == 0);
-    CHECK(strcmp(phx_status_name(20), "UNKNOWN") == 0);
+    CHECK(strcmp(phx_status_name(21), "UNKNOWN") == 0);
     phx_planner_free(rails);
     phx_planner_free(bare);
     phx_planner_free(foreign);

@@ -37,11 +37,7 @@ def random_gang(
     without does not depend on that.
     """
     if full:
-        fields = whole_fields(rng, topology, most)
-        parts = fields.pop("parts", ())
-        if parts:
-            return Gang(parts=tuple(Gang(**part) for part in parts), **fields)
-        return Gang(**fields)
+        return Gang(**whole_fields(rng, topology, most))
     depth = len(topology.levels) - 1
     largest = min(most or topology.leaf_count, topology.leaf_count)
     if rng.random() < 0.03:
@@ -67,6 +63,11 @@ def random_gang(
 def chain_gang(rng: Random, topology: Topology, most: int | None = None) -> Gang:
     """A gang with slices or balanced, without parts."""
     return Gang(**chain_fields(rng, topology, most))
+
+
+def parts_gang(rng: Random, topology: Topology, most: int | None = None) -> Gang:
+    """A gang of two or three parts, each with a chain of its own."""
+    return Gang(**part_fields(rng, topology, most))
 
 
 def full_gang(rng: Random, topology: Topology, most: int | None = None) -> Gang:
@@ -100,6 +101,13 @@ def whole_fields(
     """Parameters of a gang with a chain, or of one with two or three parts."""
     if rng.random() < 0.75:
         return chain_fields(rng, topology, most)
+    return part_fields(rng, topology, most)
+
+
+def part_fields(
+    rng: Random, topology: Topology, most: int | None = None
+) -> dict[str, Any]:
+    """Parameters of a gang with two or three parts."""
     depth = len(topology.levels) - 1
     largest = min(most or topology.leaf_count, topology.leaf_count)
     options: dict[str, Any] = {}

@@ -35,7 +35,8 @@ def _cluster(rng: Random) -> Topology:
     return nested_topology(("host", "rack", "pod"), pods)
 
 
-def _pair(rng: Random) -> Pair:
+def random_pair(rng: Random) -> Pair:
+    """A planner and its twin on a small tree, now and then with spares."""
     topology = _cluster(rng)
     shape = None
     if rng.random() < 0.2 and len(topology.levels) > 2:
@@ -49,7 +50,7 @@ def test_slices_and_balance_are_placed_as_counting_says(seed: int) -> None:
     rng = Random(seed)
     met: Counter[str] = Counter()
     for _ in range(700):
-        pair = _pair(rng)
+        pair = random_pair(rng)
         topology = pair.twin.topology
         for job in range(rng.randint(1, 4)):
             gang = chain_gang(rng, topology, rng.choice((4, 8, 12)))
@@ -70,7 +71,7 @@ def test_slices_are_repaired_wherever_a_repair_exists(seed: int) -> None:
     rng = Random(seed)
     met: Counter[str] = Counter()
     for _ in range(900):
-        pair = _pair(rng)
+        pair = random_pair(rng)
         topology = pair.twin.topology
         for job in range(rng.randint(1, 3)):
             pair.place(job, chain_gang(rng, topology, rng.choice((4, 8, 12))))

@@ -1,0 +1,189 @@
+/* Repairs of gangs of parts: part after part, each as a gang of its own beside the others.
+ *
+ * A part that finds no place beside those repaired before it may find one when it comes first, so
+ * several orders are tried. When one part alone is broken, its repair is as exact as that of a
+ * gang; when several are, a refusal is proven only where one of them finds no place by itself.
+ */
+#include "parts.h"
+#include "replan.h"
+
+#define ORDERS_TRIED 6 /* all there are of three parts */
+
+/* The broken parts, the coarsest first. */
+typedef struct broken_parts {
+    uint32_t part[PHX_PARTS_MAX];
+    uint32_t first[PHX_PARTS_MAX]; /* rank */
+    uint32_t count;
+} broken_parts;
+
+static broken_parts find_broken(phx_plan *plan, const phx_team *team)
+{
+    broken_parts found = {{0}, {0}, 0};
+    for (uint32_t at = 0; at < team->whole->part_count; ++at) {
+        const uint32_t part = team->order[at];
+        uint32_t first = 0;
+        uint32_t dead = 0;
+        for (uint32_t before = 0; before < part; ++before) {
+            first += team->whole->parts[before].request.ranks;
+        }
+        phx_plan_part(plan, &team->whole->parts[part].request, first);
+        if (phx_count_broken(plan, &dead) > 0) {
+            found.part[found.count] = part;
+            found.first[found.count++] = first;
+        }
+    }
+    return found;
+}
+
+/* While a rank of a part lives, it stays in its own domain, if it has one. */
+static void pin_part(phx_plan *plan, const phx_part *part, uint32_t dead)
+{
+    const phx_tree *tree = plan->planner->tree;
+    plan->named = phx_part_names(tree, part);
+    if (plan->named == 0 || dead == plan->ranks) {
+        return;
+    }
+    const phx_cursor at = phx_plan_start(plan);
+    plan->scope_level = tree->internal[part->within];
+    plan->scope_vertex = phx_ancestor(tree, 0, at.run + at.into, plan->scope_level);
+    plan->named = 0;
+    --plan->slice_count;
+}
+
+/* Units of a part that its moves take out of their own domains. */
+static uint32_t strays(const phx_plan *plan)
+{
+    const phx_tree *tree = plan->planner->tree;
+    uint32_t units = 0;
+    uint32_t last = PHX_NONE;
+    for (uint32_t at = plan->before; at < plan->count; ++at) {
+        const phx_move *move = &plan->moves[at];
+        for (uint32_t rank = 0; rank < move->count; ++rank) {
+            const uint32_t unit = (move->rank + rank - plan->first) / plan->unit;
+            const uint32_t from = phx_ancestor(tree, 0, move->from + rank, plan->unit_level);
+            const uint32_t to = phx_ancestor(tree, 0, move->to + rank, plan->unit_level);
+            units += from != to && unit != last;
+            last = from != to ? unit : last;
+        }
+    }
+    return units;
+}
+
+/* The broken parts of a gang, and what became of an attempt to repair them. */
+typedef struct healing {
+    phx_plan *plan;
+    const phx_request *whole;
+    const broken_parts *broken;
+    phx_repair *repair;
+    uint32_t unmet; /* units without a place */
+    uint32_t moved; /* units that leave their domains */
+    int proven;     /* one part cannot be repaired whatever becomes of the others */
+} healing;
+
+/* Repairs the broken parts from one of them on, in their order or its reverse. */
+static void repair_in(healing *all, uint32_t order, int partial)
+{
+    phx_plan *plan = all->plan;
+    const broken_parts *broken = all->broken;
+    const uint32_t scope_level = plan->scope_level;
+    const uint32_t scope_vertex = plan->scope_vertex;
+    all->unmet = 0;
+    all->moved = 0;
+    plan->before = 0;
+    plan->count = 0;
+    for (uint32_t step = 0; step < broken->count; ++step) {
+        const uint32_t at = (order / 2 + step) % broken->count;
+        const uint32_t which = order % 2 == 0 ? at : broken->count - 1 - at;
+        const phx_part *part = &all->whole->parts[broken->part[which]];
+        uint32_t dead = 0;
+        phx_plan_part(plan, &part->request, broken->first[which]);
+        plan->part_limits = part->limits;
+        const uint32_t units = phx_count_broken(plan, &dead);
+        pin_part(plan, part, dead);
+        phx_repair_part(plan, units, partial, all->repair);
+        plan->scope_level = scope_level;
+        plan->scope_vertex = scope_vertex;
+        all->unmet += plan->unmet;
+        all->moved += strays(plan);
+        if (plan->unmet > 0 && step == 0) {
+            /* Other parts that move would leave room below the limits of the gang. */
+            all->proven |= all->repair->proven && (broken->count == 1 || plan->limits == NULL);
+        }
+        if (plan->overflow || (all->unmet > 0 && !partial)) {
+            return;
+        }
+        phx_plan_sort(plan->moves, plan->count);
+        plan->before = plan->count;
+    }
+}
+
+/* Every order, for the repair of all that takes the fewest units out of their domains. */
+static void repair_all(healing *all)
+{
+    const uint32_t parts = all->broken->count;
+    const uint32_t tries = parts > 2 ? ORDERS_TRIED : parts;
+    uint32_t best = PHX_NONE;
+    uint32_t fewest = PHX_NONE;
+    for (uint32_t order = 0; order < tries && !all->proven; ++order) {
+        repair_in(all, order, 0);
+        if (all->unmet == 0 && all->moved < fewest) {
+            best = order;
+            fewest = all->moved;
+        }
+    }
+    if (best != PHX_NONE && best + 1 < tries) {
+        repair_in(all, best, 0);
+    }
+}
+
+/* A gang without survivors may go to any vertex of the level. */
+static void repair_elsewhere(healing *all)
+{
+    phx_plan *plan = all->plan;
+    const phx_tree *tree = plan->planner->tree;
+    const uint32_t old = plan->scope_vertex;
+    plan->away = 1;
+    for (uint32_t vertex = 0; all->unmet > 0 && vertex < tree->level[plan->scope_level].count;
+         ++vertex) {
+        if (!(all->whole->bounded && phx_is_phantom(tree, plan->scope_level, vertex))) {
+            all->proven = 0;
+            plan->scope_vertex = vertex;
+            repair_all(all);
+        }
+    }
+    all->proven = 0;
+    plan->away = 0;
+    plan->scope_vertex = old;
+}
+
+phx_status phx_repair_parts(phx_plan *plan, const phx_request *request, int partial,
+                            phx_repair *repair)
+{
+    phx_team team;
+    const int widen = plan->widen;
+    const int homeless = repair->dead == request->ranks;
+    phx_team_start(&team, plan->planner, request, NULL);
+    const broken_parts broken = find_broken(plan, &team);
+    healing all = {plan, request, &broken, repair, 0, 0, 0};
+    plan->widen = 0;
+    repair_all(&all);
+    if (all.unmet > 0 && widen) {
+        plan->widen = 1;
+        all.proven = 0;
+        repair_all(&all);
+        all.proven = 0; /* which slices take others along is not tried out */
+        plan->widen = 0;
+    }
+    if (all.unmet > 0 && homeless) {
+        repair_elsewhere(&all);
+    }
+    const int proven = all.unmet == 0 || all.proven;
+    if (all.unmet > 0) {
+        repair_in(&all, 0, 1);
+    }
+    plan->unmet = all.unmet;
+    /* Which parts are best left out is not tried out. */
+    repair->proven = (uint32_t)(proven && !(partial && all.unmet > 0 && broken.count > 1));
+    phx_plan_sort(plan->moves, plan->count);
+    return phx_repair_told(plan, partial, repair);
+}
