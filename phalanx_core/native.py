@@ -8,7 +8,7 @@ around them costs as much as they do; their callers hand any status but OK and M
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -251,19 +251,6 @@ def request_balance(core: Any, request: Any, level: int, subject: str) -> None:
     check(lib.phx_request_balance(core, request, level), subject)
 
 
-def request_parts(
-    core: Any, request: Any, parts: Sequence[tuple[Any, Any, int]], subject: str
-) -> Any:
-    """The request with its parts, which it keeps: requests, limits and ``within``."""
-    rows = ffi.new("phx_part[]", len(parts))
-    for row, (part, limits, within) in zip(rows, parts, strict=True):
-        row.request, row.limits, row.within = part[0], limits, within
-    status = lib.phx_request_parts(core, request, rows, len(parts), ffi.NULL)
-    check(status, subject)
-    kept = [request, rows, *parts]
-    return ffi.gc(ffi.cast("phx_request *", request), lambda _: kept.clear())
-
-
 # Not cleared, so that pages no search writes cost nothing.
 _scratch = ffi.new_allocator(should_clear_after_alloc=False)
 
@@ -281,17 +268,23 @@ def _searching(request: Any) -> tuple[Any, Any]:
     return own, (scratch, request)
 
 
-def gang_runs(core: Any, slot: int) -> bytes:
-    """Runs of leaves that a gang holds, in rank order, as :data:`RUN` records."""
+def _grown(call: Callable[..., int]) -> tuple[int, bytes]:
+    """A call's answer and the runs it writes, into as much room as it needs."""
     room = 64
     count = ffi.new("uint32_t *")
     while True:
         runs = ffi.new("phx_run[]", room)
-        status = lib.phx_gang_runs(core, slot, runs, room, count)
-        if status != NO_ROOM:
-            check(status, f"slot {slot}")
-            return bytes(ffi.buffer(runs, 8 * count[0]))
+        answer = call(runs, room, count)
+        if abs(answer) != NO_ROOM:
+            return answer, bytes(ffi.buffer(runs, 8 * count[0]))
         room = count[0]
+
+
+def gang_runs(core: Any, slot: int) -> bytes:
+    """Runs of leaves that a gang holds, in rank order, as :data:`RUN` records."""
+    status, runs = _grown(lambda *room: lib.phx_gang_runs(core, slot, *room))
+    check(status, f"slot {slot}")
+    return runs
 
 
 def place_limited(
@@ -299,18 +292,10 @@ def place_limited(
 ) -> tuple[int, bytes]:
     """``phx_place_limited``: its result, and the runs where it only asks."""
     request, _kept = _searching(request)
+    call = lib.phx_place_limited
     if apply:
-        null = ffi.NULL
-        return int(lib.phx_place_limited(core, request, limits, 1, null, 0, null)), b""
-    room = 64
-    count = ffi.new("uint32_t *")
-    while True:
-        runs = ffi.new("phx_run[]", room)
-        answer = lib.phx_place_limited(core, request, limits, 0, runs, room, count)
-        if answer != -NO_ROOM:
-            size = 8 * count[0] if answer >= 0 else 0
-            return int(answer), bytes(ffi.buffer(runs, size))
-        room = count[0]
+        return int(call(core, request, limits, 1, ffi.NULL, 0, ffi.NULL)), b""
+    return _grown(lambda *room: call(core, request, limits, 0, *room))
 
 
 def runs_of(table: bytes) -> Any:

@@ -119,7 +119,8 @@ class Clearing:
             found = self._exhaustive(bounds, floor, most)
         except Spent:
             return best, False
-        return found or best, self.sure
+        best = found or best
+        return best, self.sure or (best is not None and best.cost <= floor)
 
     def _able(self, movers: list[Mover]) -> list[Mover]:
         """Jobs of whose units one could go somewhere."""

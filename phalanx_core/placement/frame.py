@@ -14,7 +14,7 @@ from phalanx_core.native import NONE, SLICES_MAX
 from phalanx_core.placement.gang import AIMS, RULES, Gang
 from phalanx_core.placement.keys import shown
 from phalanx_core.placement.limits import IntArray, VertexLimits
-from phalanx_core.placement.parts import part_requests
+from phalanx_core.placement.parts import part_requests, with_parts
 from phalanx_core.placement.spares import Spares
 from phalanx_core.topology import Topology, build_tree
 
@@ -113,7 +113,7 @@ class Frame:
             native.request_slices(core, request, slices, repr(gang))
         if gang.parts:
             parts = part_requests(self, gang, core)
-            request = native.request_parts(core, request, parts, repr(gang))
+            request = with_parts(core, request, parts, repr(gang))
         if slices or gang.templates or gang.parts:
             # Repairs have to know them: such gangs go the way of those with limits.
             limits = limits or VertexLimits(self, {})

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from phalanx_core import native
 from phalanx_core.errors import InvalidRequest
-from phalanx_core.native import NONE, PARTS_MAX
+from phalanx_core.native import NONE, PARTS_MAX, ffi, lib
 from phalanx_core.placement.gang import AIMS, RULES, Gang
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def part_requests(
     made = []
     for at, (own, part) in enumerate(zip(gang.parts, members(gang), strict=True)):
         try:
-            limits = native.ffi.NULL
+            limits = ffi.NULL
             if limited and own.limits is not None:
                 # The pointer keeps the rows it points to.
                 limits = frame.limits(own.limits).pointer
@@ -76,6 +76,19 @@ def part_requests(
         except InvalidRequest as error:
             raise InvalidRequest(f"parts[{at}]: {error}") from None
     return made
+
+
+def with_parts(
+    core: Any, request: Any, parts: list[tuple[Any, Any, int]], subject: str
+) -> Any:
+    """The request with its parts, of :func:`part_requests`, which it keeps."""
+    rows = ffi.new("phx_part[]", len(parts))
+    for row, (part, limits, within) in zip(rows, parts, strict=True):
+        row.request, row.limits, row.within = part[0], limits, within
+    status = lib.phx_request_parts(core, request, rows, len(parts), ffi.NULL)
+    native.check(status, subject)
+    kept = [request, rows, *parts]
+    return ffi.gc(ffi.cast("phx_request *", request), lambda _: kept.clear())
 
 
 def _request(frame: Frame, gang: Gang, own: Gang, part: Gang, core: Any) -> Any:

@@ -11,7 +11,7 @@ from phalanx_core import native
 from phalanx_core.native import GAVE_UP, MISFIT, NONE, ffi
 from phalanx_core.placement.limits import limited_levels
 from phalanx_core.placement.misfit import Misfit, MisfitCode, asked, plural
-from phalanx_core.placement.parts import members, part_chains, part_requests
+from phalanx_core.placement.parts import members, part_chains, part_requests, with_parts
 from phalanx_core.placement.rooms import below
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _plain(frame: Frame, gang: Gang, core: Any) -> Any:
     levels = [NONE if level is None else level for level in (within, prefer)]
     request = native.request(core, (gang.ranks, 1, 0, *levels, 0, 0), repr(gang))
     parts = part_requests(frame, gang, core, limited=False)
-    return native.request_parts(core, request, parts, repr(gang))
+    return with_parts(core, request, parts, repr(gang))
 
 
 def _empty(frame: Frame) -> Any:

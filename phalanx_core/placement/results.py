@@ -180,9 +180,11 @@ class Placement:
         return by_host(self._frame, self.leaves)
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON values."""
+        """As JSON values; ``parts`` is there for a gang of parts, ranks of each."""
+        parts = [part.ranks for part in self.gang.parts]
         return {
             "ranks": self.gang.ranks,
+            **({"parts": parts} if parts else {}),
             "level": self.level_name,
             "domain": self.domain_name,
             "leaves": self.leaves.tolist(),

@@ -18,5 +18,5 @@ def test_the_page_says_what_happens() -> None:
     ]
     exec("\n".join(program), names)
     test = doctest.DocTestParser().get_doctest(text, names, "gangs.md", str(PAGE), 0)
-    assert len(test.examples) == 4
+    assert len(test.examples) == 6
     assert doctest.DocTestRunner().run(test).failed == 0

@@ -1,9 +1,10 @@
 """The long random campaign: every geometry, every outcome counted, floors checked.
 
 Run as ``python -m tests.properties.campaign --operations 100000 --seed 0``: that many
-operations on each geometry. With ``--full`` gangs have slices, are balanced, have
-templates and are resized, on the geometries that take such gangs. Exits with 1 when a planner and its twin differ, or when
-an outcome was met too rarely to say that it was tested.
+operations on each geometry. With ``--full`` gangs have slices, are balanced, have parts
+or templates and are resized, on the geometries that take such gangs. Exits with 1 when
+a planner and its twin differ, or when an outcome was met too rarely to say that it was
+tested.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ FLOORS = (
 EXACT = tuple(one.name for one in GEOMETRIES if one.alignment == "exact")
 FULL_FLOORS = (
     *(kind for kind in FLOORS if kind != "ALIGNMENT"),
+    "joint",  # a gang of parts was placed
+    "rejoined",  # and repaired
     "reduced",
     "smaller",
     "grown",

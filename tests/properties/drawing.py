@@ -71,10 +71,12 @@ def parts_gang(rng: Random, topology: Topology, most: int | None = None) -> Gang
 
 
 def full_gang(rng: Random, topology: Topology, most: int | None = None) -> Gang:
-    """A gang of a chain that has smaller sizes as often as not.
+    """A gang of a chain that has smaller sizes as often as not, or of parts.
 
     Now and then its slices fill domains of a higher level, so that repairs may widen.
     """
+    if rng.random() < 0.15:
+        return parts_gang(rng, topology, most)
     fields = chain_fields(rng, topology, most)
     depth = len(topology.levels) - 1
     high = min(depth, rng.choice((2, rng.randint(2, max(depth, 2)))))

@@ -72,5 +72,5 @@ def test_a_walk_with_parts_finds_no_difference(seed: int) -> None:
         walk = Walk(geometry, Random(f"{seed}/{geometry.name}"), parts_gang)
         for outcome, count in walk.run(300, check_every=16).items():
             met[outcome.rpartition(" ")[2]] += count
-    assert min(met["placed"], met["repaired"], met["REPLACEMENT"]) >= 20
+    assert min(met["joint"], met["rejoined"], met["REPLACEMENT"]) >= 20
     assert min(met["LIMITED"], met["CAPACITY"], met["TOO_LARGE"]) >= 10

@@ -47,8 +47,8 @@ Draw = Callable[[Random, Topology, int], Gang]
 class Walk:
     """One geometry's planner and twin, and a count of every outcome.
 
-    With ``full`` gangs have slices, are balanced and have templates; they are resized,
-    and repairs may widen.
+    With ``full`` gangs have slices, are balanced, have parts or templates; they are
+    resized, and repairs may widen.
     """
 
     def __init__(
@@ -100,7 +100,10 @@ class Walk:
         gang, limits = self._drawn()
         self.serial += 1
         job = f"job-{self.serial}"
-        return self.pair.place(job, gang, limits, apply)
+        outcome = self.pair.place(job, gang, limits, apply)
+        if gang.parts and outcome == "placed":
+            return "joint" if apply else outcome
+        return outcome
 
     def _what_if(self) -> str:
         outcome = self._place(apply=False)
@@ -182,7 +185,10 @@ class Walk:
         partial = self.rng.random() < 0.6
         later = self.rng.random() < 0.2
         widen = self.full and self.rng.random() < 0.4
-        return self.pair.replan(job, failed, limits, partial, later, widen)
+        outcome = self.pair.replan(job, failed, limits, partial, later, widen)
+        if record.gang.parts and outcome == "repaired":
+            return "rejoined"
+        return outcome
 
     def _clear(self) -> str:
         """Most jobs end, and every leaf comes back."""

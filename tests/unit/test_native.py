@@ -38,15 +38,16 @@ STATUSES = [
     "BAD_SPARES",
     "BROKEN",
     "NOT_QUARANTINED",
+    "GAVE_UP",
 ]
 
 
 def test_status_values_are_pinned() -> None:
     """phx_status_name gives each value's name; saved handles depend on neither."""
-    names = [ffi.string(lib.phx_status_name(at)).decode() for at in range(20)]
+    names = [ffi.string(lib.phx_status_name(at)).decode() for at in range(21)]
     assert names == STATUSES
-    assert [getattr(lib, f"PHX_{name}") for name in STATUSES] == list(range(20))
-    assert ffi.string(lib.phx_status_name(20)) == b"UNKNOWN"
+    assert [getattr(lib, f"PHX_{name}") for name in STATUSES] == list(range(21))
+    assert ffi.string(lib.phx_status_name(21)) == b"UNKNOWN"
     assert ffi.string(lib.phx_status_name(-1)) == b"UNKNOWN"
 
 

@@ -96,7 +96,7 @@ def test_alignment_buddy_takes_neither() -> None:
     """The paper's allocator knows blocks alone."""
     planner = Planner(RACKS, alignment="buddy")
     for gang in (Gang(8, slices=[(8, "rack")]), Gang(8, balanced="rack")):
-        with pytest.raises(InvalidRequest, match="knows no slices, balanced or"):
+        with pytest.raises(InvalidRequest, match="knows no slices, balanced, "):
             planner.fits(gang)
 
 
