@@ -121,7 +121,7 @@ OutputOption: TypeAlias = Annotated[
     list[str],
     typer.Option(
         metavar="KEY=VALUE",
-        help="Setting of the format: master_port, cores_per_gpu, ranks_per_pod or "
+        help="Setting of the format: master_port, cores_per_gpu, ranks_per_pod, part or "
         "kueue_levels. Repeat.",
     ),
 ]

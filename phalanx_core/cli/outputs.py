@@ -17,7 +17,7 @@ from phalanx_core.errors import InvalidRequest
 from phalanx_core.placement.writers import FORMATS, WriteOptions, write
 
 FILE_NAME_MAX = 255
-NUMBERS = ("master_port", "cores_per_gpu", "ranks_per_pod")
+NUMBERS = ("master_port", "cores_per_gpu", "ranks_per_pod", "part")
 KEYS = (*NUMBERS, "kueue_levels")
 
 

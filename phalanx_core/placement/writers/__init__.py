@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from phalanx_core.errors import InvalidRequest
 from phalanx_core.placement.keys import Handle, Job
 from phalanx_core.placement.repair import Repair
@@ -100,10 +102,11 @@ def write(
     host-1 slots=2
     """
     _check(placement, format, options)
-    layout = layout_of(placement, job, format)
+    layout = layout_of(placement, job, format, options.part)
     chosen = FORMATS[format]
     if isinstance(placement, Repair) and not chosen.partial:
         left = placement.unresolved
+        left = left[np.isin(left, layout.ranks)]
         if left.size:
             layout.refuse(
                 f"rank{'s' if left.size > 1 else ''} {spans(left)} of the repair "

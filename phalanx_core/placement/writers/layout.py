@@ -58,11 +58,14 @@ class Layout:
         Its key, or None where nobody named it.
     format
         Name of the format, for refusals.
+    part
+        The part of the gang that is written, None for all of it.
     """
 
     placement: Placement | Repair
     job: Job | Handle | None
     format: str
+    part: int | None = None
 
     @property
     def topology(self) -> Topology:
@@ -70,9 +73,21 @@ class Layout:
         return self.placement._frame.topology
 
     @cached_property
+    def ranks(self) -> range:
+        """Ranks of the gang that are written; the first of them is rank 0 there."""
+        parts = self.placement.gang.part_ranks
+        if self.part is None:
+            return range(self.placement.gang.ranks)
+        if not self.placement.gang.parts or self.part >= len(parts):
+            have = len(self.placement.gang.parts) or "no"
+            self.refuse(f"part {self.part}: the gang has {have} parts")
+        return parts[self.part]
+
+    @cached_property
     def leaves(self) -> tuple[int, ...]:
-        """Leaf id of each rank."""
-        return tuple(self.placement.leaves.tolist())
+        """Leaf id of each rank that is written."""
+        leaves = self.placement.leaves.tolist()
+        return tuple(leaves[self.ranks.start : self.ranks.stop])
 
     @property
     def host_level(self) -> int:
@@ -88,7 +103,7 @@ class Layout:
         OutputError
             Naming job, format and rule.
         """
-        ranks = len(self.leaves)
+        ranks = self.placement.gang.ranks
         whom = f"a gang of {ranks} ranks" if self.job is None else f"job {self.job!r}"
         raise OutputError(f"{whom}: format {self.format!r}: {rule}")
 
@@ -160,9 +175,12 @@ class Layout:
 
 
 def layout_of(
-    placement: Placement | Repair, job: Job | Handle | None, format: str
+    placement: Placement | Repair,
+    job: Job | Handle | None,
+    format: str,
+    part: int | None = None,
 ) -> Layout:
     """The layout of a placement; a repair knows its job."""
     if job is None and isinstance(placement, Repair):
         job = placement.job
-    return Layout(placement, job, format)
+    return Layout(placement, job, format, part)

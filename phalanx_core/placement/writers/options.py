@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from phalanx_core.errors import InvalidRequest
+from phalanx_core.native import PARTS_MAX
 
 HOSTNAME_KEY = "kubernetes.io/hostname"
 KUEUE_LEVELS_MAX = 16
@@ -31,6 +32,9 @@ class WriteOptions:
         kueue: pairs of a level of the topology and the host label that names its
         domains, broadest first, as in the cluster's Kueue ``Topology``. The host's name
         says where a Pod goes, so by default it is the only one, as in Kueue itself.
+    part
+        All formats: this part of the gang alone, counted from 0, its ranks from 0 as
+        well; None for the whole gang.
 
     Raises
     ------
@@ -47,18 +51,22 @@ class WriteOptions:
     cores_per_gpu: int = 1
     ranks_per_pod: int = 1
     kueue_levels: KueueLevels = (("host", HOSTNAME_KEY),)
+    part: int | None = None
 
     def __post_init__(self) -> None:
-        for name, most in (
-            ("master_port", PORT_MAX),
-            ("cores_per_gpu", CORES_MAX),
-            ("ranks_per_pod", RANKS_MAX),
+        for name, least, most in (
+            ("master_port", 1, PORT_MAX),
+            ("cores_per_gpu", 1, CORES_MAX),
+            ("ranks_per_pod", 1, RANKS_MAX),
+            ("part", 0, PARTS_MAX - 1),
         ):
             value = getattr(self, name)
             whole = isinstance(value, int) and not isinstance(value, bool)
-            if not whole or not 1 <= value <= most:
+            if name == "part" and value is None:
+                continue
+            if not whole or not least <= value <= most:
                 raise InvalidRequest(
-                    f"{name} {value!r}: a whole number from 1 to {most}"
+                    f"{name} {value!r}: a whole number from {least} to {most}"
                 )
         _check_levels(self.kueue_levels)
 

@@ -188,7 +188,9 @@ def test_resize_refuses_by_name() -> None:
         planner.resize("job", 32.0)
     with pytest.raises(InvalidRequest, match="ranks True: a whole number"):
         planner.resize("job", True)
-    with pytest.raises(InvalidRequest, match="knows no slices, balanced, templates or parts"):
+    with pytest.raises(
+        InvalidRequest, match="knows no slices, balanced, templates or parts"
+    ):
         Planner(RACKS, alignment="buddy").fits(Gang(8, templates=(4,)))
     with pytest.raises(OwnershipError, match="released before, or never placed"):
         planner.resize(Handle(77), 8)

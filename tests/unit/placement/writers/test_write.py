@@ -159,3 +159,41 @@ def test_wrong_options(fields: dict[str, Any], rule: str) -> None:
     """Options check themselves."""
     with pytest.raises(InvalidRequest, match=rule):
         WriteOptions(**fields)
+
+
+def test_a_part_is_written_alone() -> None:
+    """Its hosts, ranks from 0, and what it lost; the other part does not matter."""
+    planner = Planner(Topology.from_spec("rack:1 host:4 gpu:4"))
+    gang = Gang(parts=[Gang(3, group=3), Gang(8, group=4)])
+    placed = planner.place("svc", gang)
+    texts = {
+        part: write(placed, "mpi-hostfile", "svc", WriteOptions(part=part))
+        for part in (None, 0, 1)
+    }
+    assert texts == {
+        None: "host-2 slots=3\nhost-0 slots=4\nhost-1 slots=4\n",
+        0: "host-2 slots=3\n",
+        1: "host-0 slots=4\nhost-1 slots=4\n",
+    }
+    planner.fail([0, 1, 8, 12, 13, 14, 15])
+    repair = planner.replan("svc", partial=True)
+    assert repair.unresolved.tolist() == [3, 4]
+    assert write(repair, "torchrun", "svc", WriteOptions(part=0)).startswith("host-2 N")
+    with pytest.raises(OutputError, match="ranks 3-4 of the repair are unresolved"):
+        write(repair, "torchrun", "svc", WriteOptions(part=1))
+    told = json.loads(write(repair, "json", "svc", WriteOptions(part=1)))
+    assert (told["part"], told["first_rank"], told["ranks"]) == (1, 3, 8)
+    assert (told["group"], told["unresolved"], told["moves"]) == (4, [0, 1], [])
+    assert json.loads(write(repair, "json", "svc"))["parts"] == [3, 8]
+
+
+def test_a_part_that_is_not_there_is_refused() -> None:
+    """By its number, and where the gang has no parts at all."""
+    planner = Planner(Topology.from_spec("host:2 gpu:4"))
+    placed = planner.place("svc", Gang(parts=[Gang(1), Gang(2)]))
+    plain = planner.place("plain", Gang(1))
+    for placement, have in ((placed, "2"), (plain, "no")):
+        with pytest.raises(OutputError, match=f"part 2: the gang has {have} parts"):
+            write(placement, "json", "svc", WriteOptions(part=2))
+    with pytest.raises(InvalidRequest, match="part -1: a whole number from 0 to 31"):
+        WriteOptions(part=-1)
