@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phalanx_core.cli.jobs_file import JobSpec
+from phalanx_core.cli.jobs_file import JobSpec, PartSpec
 from phalanx_core.cli.near import did_you_mean
 from phalanx_core.cli.targets import find_domain, find_level
 from phalanx_core.errors import InvalidRequest
@@ -31,32 +32,47 @@ def gang_of(topology: Topology, job: str, spec: JobSpec) -> Gang:
     >>> gang_of(topology, "job 'a'", JobSpec("a", 2, limits={"host": {"host-0": 0}}))
     Gang(2, limits={'host': [0, 8]})
     """
-    for key in ("group_level", "within", "prefer", "balanced"):
-        level = getattr(spec, key)
-        if level is not None:
-            find_level(topology, f"{job}: {key}", level)
-    for at, one in enumerate(spec.slices):
-        find_level(topology, f"{job}: slices[{at}].level", one.level)
-    limits: dict[str | int, ArrayLike] = {
-        level: _limit_row(topology, f"{job}: limits", level, caps)
-        for level, caps in spec.limits.items()
-    }
+    if spec.prefer is not None:
+        find_level(topology, f"{job}: prefer", spec.prefer)
+    parts = [
+        _chain(topology, f"{job}: parts[{at}]", part)
+        for at, part in enumerate(spec.parts)
+    ]
+    chain = _chain(topology, job, spec)
     try:
         return Gang(
-            ranks=spec.ranks,
-            group=spec.group,
-            group_level=spec.group_level,
-            slices=[(one.size, one.level) for one in spec.slices],
-            within=spec.within,
+            **chain,
             prefer=spec.prefer,
             aim=spec.aim,
-            balanced=spec.balanced,
             templates=spec.templates,
             rule=spec.rule,
-            limits=limits or None,
+            parts=parts,
         )
     except InvalidRequest as error:
         raise InvalidRequest(f"{job}: {error}") from None
+
+
+def _chain(topology: Topology, where: str, spec: JobSpec | PartSpec) -> dict[str, Any]:
+    """Fields of a gang that a job and a part of one have in common."""
+    for key in ("group_level", "within", "balanced"):
+        level = getattr(spec, key)
+        if level is not None:
+            find_level(topology, f"{where}: {key}", level)
+    for at, one in enumerate(spec.slices):
+        find_level(topology, f"{where}: slices[{at}].level", one.level)
+    limits = {
+        level: _limit_row(topology, f"{where}: limits", level, caps)
+        for level, caps in spec.limits.items()
+    }
+    return {
+        "ranks": spec.ranks,
+        "group": spec.group,
+        "group_level": spec.group_level,
+        "slices": [(one.size, one.level) for one in spec.slices],
+        "within": spec.within,
+        "balanced": spec.balanced,
+        "limits": limits or None,
+    }
 
 
 def type_of(topology: Topology, job: str, spec: JobSpec, type_name: str | None) -> str:
@@ -82,8 +98,8 @@ def type_of(topology: Topology, job: str, spec: JobSpec, type_name: str | None) 
         raise InvalidRequest(f"{job}: {error}{did_you_mean(name, known)}") from None
 
 
-def group_level_of(topology: Topology, spec: JobSpec) -> int:
-    """The level at which a job's groups are held together."""
+def group_level_of(topology: Topology, spec: JobSpec | PartSpec) -> int:
+    """The level at which the groups of a job, or of a part, are held together."""
     if spec.group_level is not None:
         return topology.level_index(spec.group_level)
     level = topology.nvlink_level or 1

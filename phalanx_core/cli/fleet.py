@@ -148,7 +148,6 @@ class Fleet:
         self.specs[spec.name] = spec
         self.letters.give(spec.name)
         leaves = placement.leaves.tolist()
-        level = asks.group_level_of(self.topology, spec)
         return results.Placed(
             spec,
             "kept" if kept else "placed",
@@ -156,8 +155,26 @@ class Fleet:
             level=placement.level_name,
             domain=placement.domain_name,
             hosts=tuple(results.host_ranks(self.topology, leaves)),
-            groups=tuple(results.group_ranks(self.topology, leaves, spec.group, level)),
+            groups=self._groups(spec, leaves),
         )
+
+    def _groups(
+        self, spec: JobSpec, leaves: list[int]
+    ) -> tuple[results.GroupRanks, ...]:
+        """Groups of a job, or of its parts one after the other, with their domains."""
+        found: list[results.GroupRanks] = []
+        first = 0
+        for part in spec.parts or (spec,):
+            level = asks.group_level_of(self.topology, part)
+            found += results.group_ranks(
+                self.topology,
+                leaves,
+                part.group,
+                level,
+                range(first, first + part.ranks),
+            )
+            first += part.ranks
+        return tuple(found)
 
     def layouts(self) -> dict[str, Placement]:
         """Where each job is that lost no leaf, or had all it lost repaired."""

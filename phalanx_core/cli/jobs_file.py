@@ -28,6 +28,19 @@ class SliceSpec:
 
 
 @dataclass(frozen=True)
+class PartSpec:
+    """One of several roles that are placed together; as in :class:`JobSpec`."""
+
+    ranks: int
+    group: int = 1
+    group_level: str | None = None
+    slices: tuple[SliceSpec, ...] = ()
+    within: str | None = None
+    balanced: str | None = None
+    limits: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class JobSpec:
     """One job as its user asks for it; the fields are those of ``Gang``.
 
@@ -53,6 +66,7 @@ class JobSpec:
     rule: str = "smallest"
     limits: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     type: str | None = None
+    parts: tuple[PartSpec, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dict that :func:`check_job` reads back."""
@@ -60,6 +74,9 @@ class JobSpec:
 
 
 KEYS = tuple(JobSpec.__dataclass_fields__)
+PART_KEYS = tuple(PartSpec.__dataclass_fields__)
+# What a job of parts may have beside them.
+BESIDE_PARTS = ("name", "within", "prefer", "limits", "type", "parts")
 
 
 def read_jobs(path: str) -> tuple[JobSpec, ...]:
@@ -112,11 +129,37 @@ def check_job(path: str, number: int, row: Any) -> JobSpec:
         rule = "must be printable" if name else "must not be empty"
         raise InvalidRequest(f"{where}: name: {rule}, got {_kind(name)}")
     where = f"{path}: job {name!r}"
+    _check_keys(where, row, KEYS)
+    parts = _parts(where, row)
+    if parts:
+        row = row | {"ranks": sum(part.ranks for part in parts)}
+    chain = _chain(where, row)
+    aim = _choice(where, "aim", row.get("aim", AIMS[0]), AIMS)
+    if chain.balanced is not None and aim != AIMS[0]:
+        raise InvalidRequest(f"{where}: balanced: does not go with aim {aim}")
+    unit = chain.slices or chain.group
+    return JobSpec(
+        **vars(chain),
+        name=name,
+        prefer=_word(where, "prefer", row.get("prefer")),
+        aim=aim,
+        templates=_templates(where, row.get("templates"), chain.ranks, unit),
+        rule=_choice(where, "rule", row.get("rule", RULES[0]), RULES),
+        type=_word(where, "type", row.get("type")),
+        parts=parts,
+    )
+
+
+def _check_keys(where: str, row: Mapping[Any, Any], keys: tuple[str, ...]) -> None:
     for key in row:
-        if key not in KEYS:
-            known = ", ".join(KEYS)
-            near = did_you_mean(str(key), KEYS)
+        if key not in keys:
+            near = did_you_mean(str(key), keys)
+            known = ", ".join(keys)
             raise InvalidRequest(f"{where}: {key}: no such key; keys are {known}{near}")
+
+
+def _chain(where: str, row: Mapping[str, Any]) -> PartSpec:
+    """What a job and a part of one have in common."""
     if "ranks" not in row:
         raise InvalidRequest(f"{where}: ranks: must be given")
     ranks = _size(where, "ranks", row["ranks"], least=1)
@@ -125,26 +168,44 @@ def check_job(path: str, number: int, row: Any) -> JobSpec:
         raise InvalidRequest(
             f"{where}: group: must divide ranks, got group {group} of {ranks} ranks"
         )
-    slices = _slices(where, row.get("slices"), group, ranks)
-    aim = _choice(where, "aim", row.get("aim", AIMS[0]), AIMS)
-    balanced = _word(where, "balanced", row.get("balanced"))
-    if balanced is not None and aim != AIMS[0]:
-        raise InvalidRequest(f"{where}: balanced: does not go with aim {aim}")
-    return JobSpec(
-        name=name,
+    return PartSpec(
         ranks=ranks,
         group=group,
         group_level=_word(where, "group_level", row.get("group_level")),
-        slices=slices,
+        slices=_slices(where, row.get("slices"), group, ranks),
         within=_word(where, "within", row.get("within")),
-        prefer=_word(where, "prefer", row.get("prefer")),
-        aim=aim,
-        balanced=balanced,
-        templates=_templates(where, row.get("templates"), ranks, slices or group),
-        rule=_choice(where, "rule", row.get("rule", RULES[0]), RULES),
+        balanced=_word(where, "balanced", row.get("balanced")),
         limits=_limits(where, row.get("limits")),
-        type=_word(where, "type", row.get("type")),
     )
+
+
+def _parts(where: str, row: Mapping[str, Any]) -> tuple[PartSpec, ...]:
+    value = row.get("parts")
+    if not value and isinstance(value, (list, tuple, type(None))):
+        return ()
+    if not isinstance(value, (list, tuple)):
+        rule = "must be a list of mappings, one a role"
+        raise InvalidRequest(f"{where}: parts: {rule}, got {_kind(value)}")
+    defaults = {name: one.default for name, one in JobSpec.__dataclass_fields__.items()}
+    for key in row:
+        # A state file names every key, those that do not go with parts at their defaults.
+        if (
+            key not in BESIDE_PARTS
+            and key != "ranks"
+            and row[key] not in (*(None, [], ()), defaults[key])
+        ):
+            raise InvalidRequest(f"{where}: {key}: beside parts, each has its own")
+    made = []
+    for at, one in enumerate(value):
+        here = f"{where}: parts[{at}]"
+        if not isinstance(one, dict):
+            raise InvalidRequest(f"{here}: must be a mapping, got {_kind(one)}")
+        _check_keys(here, one, PART_KEYS)
+        made.append(_chain(here, one))
+    ranks = sum(part.ranks for part in made)
+    if row.get("ranks", ranks) != ranks:
+        raise InvalidRequest(f"{where}: ranks: the parts have {ranks} in all")
+    return tuple(made)
 
 
 def _slices(where: str, value: Any, group: int, ranks: int) -> tuple[SliceSpec, ...]:

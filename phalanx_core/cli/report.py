@@ -110,6 +110,10 @@ def _move_lines(row: Mended) -> list[str]:
 def _row(fleet: Fleet, row: Placed) -> tuple[str, ...]:
     spec = row.spec
     groups = f"{spec.ranks // spec.group} x {spec.group}" if spec.group > 1 else "-"
+    if spec.parts:
+        groups = " + ".join(
+            f"{part.ranks // part.group} x {part.group}" for part in spec.parts
+        )
     if row.misfit is not None:
         return ("", spec.name, f"{spec.ranks}", groups, "-", "-", "refused")
     where = f"{row.domain}" + (" (kept)" if row.status == "kept" else "")

@@ -57,6 +57,7 @@ class Placed:
             "type": self.type,
             "ranks": self.spec.ranks,
             "group": self.spec.group,
+            "parts": [part.ranks for part in self.spec.parts],
             "level": self.level,
             "domain": self.domain,
             "hosts": [
@@ -155,13 +156,13 @@ def host_ranks(topology: Topology, leaves: Sequence[int]) -> Iterator[HostRanks]
 
 
 def group_ranks(
-    topology: Topology, leaves: Sequence[int], group: int, level: int
+    topology: Topology, leaves: Sequence[int], group: int, level: int, ranks: range
 ) -> Iterator[GroupRanks]:
     """Each group with the domain it shares; none where groups are single ranks."""
     if group > 1:
-        for first in range(0, len(leaves), group):
-            ranks = tuple(range(first, first + group))
-            yield GroupRanks(ranks, domain_of(topology, level, leaves[first]))
+        for first in ranks[::group]:
+            held = tuple(range(first, first + group))
+            yield GroupRanks(held, domain_of(topology, level, leaves[first]))
 
 
 def folded(ranks: Sequence[int]) -> str:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from phalanx_core.cli.jobs_file import JobSpec, SliceSpec, check_job, read_jobs
+from phalanx_core.cli.jobs_file import (
+    JobSpec,
+    PartSpec,
+    SliceSpec,
+    check_job,
+    read_jobs,
+)
 from phalanx_core.errors import InvalidRequest
 
 
@@ -123,7 +130,7 @@ def test_json_is_read_as_well(tmp_path: Path) -> None:
 
 KEYS = (
     "name, ranks, group, group_level, slices, within, prefer, aim, balanced, "
-    "templates, rule, limits, type"
+    "templates, rule, limits, type, parts"
 )
 BAD = [
     # An empty file is no list.
@@ -267,3 +274,58 @@ def test_unreadable_files(tmp_path: Path) -> None:
     huge.write_bytes(b"#" * (4 << 20) + b"\n")
     with pytest.raises(InvalidRequest, match="at most 4194304 bytes"):
         read_jobs(str(huge))
+
+
+def test_parts_are_read(tmp_path: Path) -> None:
+    """Ranks are those of the parts; a state file's words read back the same."""
+    path = tmp_path / "jobs.yaml"
+    path.write_text(
+        "- name: serve\n"
+        "  within: rack\n"
+        "  parts:\n"
+        "    - {ranks: 8, group: 8}\n"
+        "    - {ranks: 16, group: 4, slices: [{size: 8, level: host}], balanced: host,\n"
+        "       within: rack, group_level: host, limits: {host: {h1: 0}}}\n"
+    )
+    (job,) = read_jobs(str(path))
+    assert (job.ranks, job.within) == (24, "rack")
+    assert job.parts == (
+        PartSpec(8, group=8),
+        PartSpec(
+            16,
+            group=4,
+            group_level="host",
+            slices=(SliceSpec(8, "host"),),
+            within="rack",
+            balanced="host",
+            limits={"host": {"h1": 0}},
+        ),
+    )
+    assert check_job("state", 1, json.loads(json.dumps(job.to_dict()))) == job
+
+
+@pytest.mark.parametrize(
+    ("job", "message"),
+    [
+        ("parts: 3", "parts: must be a list of mappings, one a role, got 3"),
+        ("parts: [3]", "parts[0]: must be a mapping, got 3"),
+        ("parts: [{group: 2}]", "parts[0]: ranks: must be given"),
+        (
+            "parts: [{ranks: 2}, {ranks: 3, group: 2}]",
+            "parts[1]: group: must divide ranks, got group 2 of 3 ranks",
+        ),
+        (
+            "parts: [{ranks: 2, rnks: 3}]",
+            "parts[0]: rnks: no such key; keys are ranks,",
+        ),
+        ("parts: [{ranks: 2, prefer: pod}]", "parts[0]: prefer: no such key; keys are"),
+        ("parts: [{ranks: 2}], group: 2", "group: beside parts, each has its own"),
+        ("parts: [{ranks: 2}], aim: fill", "aim: beside parts, each has its own"),
+        ("parts: [{ranks: 2}], ranks: 3", "ranks: the parts have 2 in all"),
+        ("parts: []", "ranks: must be given"),
+    ],
+)
+def test_what_is_no_part_is_named(tmp_path: Path, job: str, message: str) -> None:
+    """The part, its field and the rule."""
+    told = wrong(tmp_path, f"- {{name: a, {job}}}\n")
+    assert told.startswith(f"jobs.yaml: job 'a': {message}")
