@@ -1,7 +1,7 @@
 /* Packed gangs: 512 ranks in groups of 8 on an irregular tree at 88 % load, plain, with limits of
- * hosts, in slices of 64 a leaf group, and spread evenly over leaf groups. The reference scans all
- * hosts once and only names the lowest domain that could hold the gang: no choice among several, no
- * leaves, no state kept. */
+ * hosts, in slices of 64 a leaf group, spread evenly over leaf groups, and as two parts. The
+ * reference scans all hosts once and only names the lowest domain that could hold the gang: no
+ * choice among several, no leaves, no state kept. */
 #include "bench.h"
 
 #define LEVELS 5
@@ -10,7 +10,7 @@
 #define PEERS 6 /* sizes 8 << 0 .. 8 << 5 fill the cluster */
 
 /* What binds the gang beside its groups. */
-typedef enum bound { PLAIN, LIMITS, SLICES, BALANCED } bound;
+typedef enum bound { PLAIN, LIMITS, SLICES, BALANCED, PARTS, CROSSED } bound;
 
 typedef struct field {
     phx_tree *tree;
@@ -23,6 +23,8 @@ typedef struct field {
     uint64_t state;
     phx_request requests[PEERS];
     phx_request wanted;
+    phx_part parts[2];
+    uint32_t *scratch;
     int32_t *limits[LIMIT_SETS]; /* of hosts */
     int32_t *host_free;
     uint32_t *group_of; /* of each host, by the distance of neighbours */
@@ -44,6 +46,23 @@ static void drop_gang(field *world)
     world->slots[at] = world->slots[--world->gangs];
 }
 
+/* A quarter of the ranks in groups of 8 and the rest in groups of 4, placed together; crossed: the
+ * rest in slices of an eighth of a leaf group each, so that no part's units are those of the other.
+ */
+static void bind_parts(field *world, bound how)
+{
+    const phx_slice slice = {world->ranks / 8, LEAF_GROUP_LEVEL};
+    const uint32_t quarter = world->ranks / 4;
+    phx_part *parts = world->parts;
+    world->scratch = malloc(sizeof *world->scratch * PHX_PARTS_WORDS);
+    CHECK(world->scratch != NULL);
+    parts[0] = (phx_part){request_of(world->planner, quarter, 8), NULL, PHX_NONE};
+    parts[1] = (phx_part){request_of(world->planner, 3 * quarter, 4), NULL, PHX_NONE};
+    CHECK(phx_request_slices(world->planner, &parts[1].request, &slice, how == CROSSED) == PHX_OK);
+    world->wanted = request_of(world->planner, world->ranks, 1);
+    CHECK(phx_request_parts(world->planner, &world->wanted, parts, 2, world->scratch) == PHX_OK);
+}
+
 /* Slices of an eighth of the ranks in one leaf group each, or the ranks evenly over leaf groups. */
 static void bind(field *world, bound how)
 {
@@ -55,7 +74,7 @@ static void bind(field *world, bound how)
     }
 }
 
-static field field_new(uint32_t hosts, uint64_t seed, bound how)
+static field field_new(uint32_t hosts, uint64_t seed)
 {
     field world = {.tree = irregular_tree(hosts, seed), .hosts = hosts, .state = seed};
     world.planner = planner_of(world.tree, PHX_EXACT, 0);
@@ -69,7 +88,6 @@ static field field_new(uint32_t hosts, uint64_t seed, bound how)
     }
     world.ranks = is_small(world.leaves) ? 64 : 512;
     world.wanted = request_of(world.planner, world.ranks, 8);
-    bind(&world, how);
     for (uint32_t set = 0; set < LIMIT_SETS; ++set) {
         world.limits[set] = malloc(sizeof **world.limits * hosts);
         CHECK(world.limits[set] != NULL);
@@ -95,6 +113,7 @@ static field field_new(uint32_t hosts, uint64_t seed, bound how)
 
 static void field_free(field *world)
 {
+    free(world->scratch);
     phx_planner_free(world->planner);
     phx_tree_free(world->tree);
     free(world->slots);
@@ -168,7 +187,12 @@ static void packed_row(const settings *run, uint32_t hosts, bound how, const cha
     packed_result made = {0, 0, 0.0};
     settings seen = *run;
     for (uint32_t repeat = 0; repeat < run->repeats; ++repeat) {
-        field world = field_new(hosts, run->seed, how);
+        field world = field_new(hosts, run->seed);
+        if (how == PARTS || how == CROSSED) {
+            bind_parts(&world, how);
+        } else {
+            bind(&world, how);
+        }
         const uint64_t before = made.checksum;
         seen.leaves = world.leaves;
         series_rewind(&ours);
@@ -203,6 +227,8 @@ void suite_packed(const settings *run)
     packed_row(&few, hosts, PLAIN, "packed/plain");
     packed_row(&few, hosts, SLICES, "packed/slices");
     packed_row(&few, hosts, BALANCED, "packed/balanced");
+    packed_row(&few, hosts, PARTS, "packed/parts");
+    packed_row(&few, hosts, CROSSED, "packed/parts/crossed");
     few.events = few.events / 4 > 20 ? few.events / 4 : 20;
     if (run->leaves >= 131072) {
         packed_row(&few, hosts * 8 <= 131072 ? hosts * 8 : 131072, LIMITS,
