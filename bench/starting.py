@@ -25,6 +25,21 @@ after = perf_counter()
 import sys
 print((after - before) * 1e3, *[name for name in {HEAVY!r} if name in sys.modules])
 """
+# Runs in a process of its own, whose peak is of nothing else.
+PEAK = """
+import json, resource, sys
+from phalanx_core import Topology
+if sys.argv[1] == "ours":
+    made = Topology.read(sys.argv[2:])
+else:
+    made = [json.loads(open(path, "rb").read()) for path in sys.argv[2:]]
+try:
+    # What getrusage tells on Linux is also of the process before this program.
+    status = open("/proc/self/status").read()
+    print(int(status.partition("VmHWM:")[2].split()[0]) * 1024 / 1e6)
+except OSError:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6)
+"""
 
 Row = dict[str, Any]
 
@@ -57,6 +72,13 @@ def importing(root: Path, rounds: int) -> Row:
     }
 
 
+def peak(whose: str, paths: list[Path]) -> float:
+    """Megabytes that a process holds at most that reads files, by us or ``json.loads``."""
+    command = [sys.executable, "-c", PEAK, whose, *map(str, paths)]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True)
+    return float(answer.stdout)
+
+
 def compiling(folder: Path, hosts: int, seed: int, rounds: int) -> Row:
     """Seconds of reading a cluster of so many hosts, beside ``json.loads``."""
     paths = kubernetes_files.write(folder, hosts, seed)
@@ -81,5 +103,7 @@ def compiling(folder: Path, hosts: int, seed: int, rounds: int) -> Row:
         "unit": "s",
         "peer": "json.loads",
         "theirs_value": sorted(theirs)[rounds // 2],
+        "peak_megabytes": peak("ours", paths),
+        "theirs_peak_megabytes": peak("theirs", paths),
         "megabytes": sum(path.stat().st_size for path in paths) / 1e6,
     }

@@ -26,7 +26,8 @@ from phalanx_core.topology.readers import (
     topograph_model,
 )
 from phalanx_core.topology.readers.documents import Document, load, shown
-from phalanx_core.topology.readers.inventory import Inventory, Options, Reader
+from phalanx_core.topology.readers.inventory import Inventory, Options, Reader, Texts
+from phalanx_core.topology.readers.sources import Progress
 from phalanx_core.topology.topology import Topology
 
 READERS: tuple[Reader, ...] = (
@@ -49,6 +50,7 @@ def read_topology(
     label_keys: Sequence[str] | None = None,
     topology: str | None = None,
     tolerate: Sequence[str] = (),
+    progress: Progress | None = None,
 ) -> Topology:
     """Compile files of any known format to one topology; see ``Topology.read``."""
     keys = None if label_keys is None else _keys("label_keys", label_keys)
@@ -62,7 +64,7 @@ def read_topology(
     given = _paths(paths)
     with _collector_paused():
         try:
-            return _compile(given, options)
+            return _compile(given, options, progress)
         except RecursionError:
             names = ", ".join(map(str, given))
             raise TopologyError(f"{names}: nested too deeply to be read") from None
@@ -80,21 +82,32 @@ def _collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-def _compile(paths: Sequence[str | PathLike[str]], options: Options) -> Topology:
-    loaded = load(paths)
+def _compile(
+    paths: Sequence[str | PathLike[str]], options: Options, progress: Progress | None
+) -> Topology:
+    texts: Texts = {}
+    loaded = load(paths, lambda document: _claim(document, texts), progress)
+    texts.clear()
     inventory = Inventory(options)
-    unclaimed = list(loaded.documents)
-    for reader in READERS:
-        claimed: list[Document] = []
-        others: list[Document] = []
-        for document in unclaimed:
-            (claimed if reader.claims(document) else others).append(document)
+    for index, reader in enumerate(READERS):
+        claimed = [row for row in loaded.documents if row.claimed_by == index]
         if claimed:
             reader.read(claimed, inventory)
-        unclaimed = others
-    for document in unclaimed:
-        _leave_out(document, inventory)
+    for document in loaded.documents:
+        if document.claimed_by is None:
+            _leave_out(document, inventory)
     return inventory.compile(loaded.files, len(loaded.documents))
+
+
+def _claim(document: Document, texts: Texts) -> None:
+    """Give a document to the first reader that knows it, and drop what that leaves."""
+    for index, reader in enumerate(READERS):
+        if reader.claims(document):
+            document.claimed_by = index
+            reader.trim(document, texts)
+            return
+    if document.kind:
+        document.cut()
 
 
 def _leave_out(document: Document, inventory: Inventory) -> None:

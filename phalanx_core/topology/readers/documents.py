@@ -1,39 +1,45 @@
-"""From paths to documents: JSON, bounded YAML, and lines of key=value."""
+"""From texts to documents: JSON, YAML, lines of key=value, tables."""
 
 from __future__ import annotations
 
-import importlib
-import json
 import re
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from phalanx_core.errors import TopologyError
+from phalanx_core.topology.readers.json_stream import JsonStream
+from phalanx_core.topology.readers.object_lists import items_of, json_items
+from phalanx_core.topology.readers.sources import (
+    Meter,
+    Progress,
+    expanded,
+    pieces,
+    total_size,
+)
+from phalanx_core.topology.readers.yaml_documents import yaml_bodies
 
-BYTES_MAX = 1 << 30
-YAML_DEPTH_MAX = 64
 RULE_LENGTH_MAX = 500
-YAML_EXPANDED_MAX = 50_000_000
-NUMBER_LENGTH_MAX = 1000
+# A JSON document of up to so many signs is parsed at once, a longer one item by item.
+WHOLE_MAX = 1 << 20
 _KEY_VALUE = re.compile(r"[A-Za-z]\w*\s*=")
-_NUMBER = re.compile(r"[-+]?(?:0x[0-9a-fA-F_]+|0b[01_]+|[0-9][0-9_:]*)")
-_SPACE = re.compile(r"\s*")
-_SUFFIXES = (".yaml", ".yml", ".json", ".conf", ".csv")
 
 
 @dataclass(slots=True)
 class Document:
-    """One object of a file: a parsed JSON or YAML value, or the text of a conf or CSV."""
+    """One object of a file: a parsed JSON or YAML value, or the text of a conf or CSV.
+
+    ``claimed_by`` is the index of the reader that knows it, None where none does.
+    """
 
     file: str
     number: int
     body: Any
     is_conf: bool = False
     is_table: bool = False
+    claimed_by: int | None = None
 
     @property
     def kind(self) -> str:
@@ -55,6 +61,14 @@ class Document:
     def where(self) -> str:
         """File, kind and name: the start of an error message."""
         return f"{self.file}: {self.kind + ' ' if self.kind else ''}{self.object_name}"
+
+    def cut(self, *fields: str) -> None:
+        """Keep the object's kind and name, and these fields of it."""
+        kept = {key: self.body[key] for key in fields if key in self.body}
+        metadata = self.body.get("metadata")
+        if isinstance(metadata, dict):
+            kept["metadata"] = {"name": metadata["name"]} if "name" in metadata else {}
+        self.body = {"kind": self.kind, **kept}
 
     def refuse(self, path: str, rule: str) -> TopologyError:
         """Error that names file, object, field and rule, and shows what can be shown."""
@@ -83,8 +97,25 @@ class Loaded:
     documents: tuple[Document, ...]
 
 
-def load(paths: Sequence[str | PathLike[str]]) -> Loaded:
+Claim = Callable[[Document], None]
+
+
+def load(
+    paths: Sequence[str | PathLike[str]],
+    claim: Claim,
+    progress: Progress | None = None,
+) -> Loaded:
     """Read files; a directory gives its known files in sorted order, "-" is stdin.
+
+    Parameters
+    ----------
+    paths
+        Files, directories or "-".
+    claim
+        Called with each document as soon as it is parsed: it may cut its body down to
+        what is needed, so that no more than that of all files is held.
+    progress
+        Called with the bytes read so far and all bytes, None where that is not known.
 
     Raises
     ------
@@ -93,43 +124,15 @@ def load(paths: Sequence[str | PathLike[str]]) -> Loaded:
     """
     if not paths:
         raise TopologyError("no file was given: a cluster needs at least one")
-    files: list[str] = []
+    files = tuple(expanded(paths))
     documents: list[Document] = []
-    for path in _expanded(paths):
-        files.append(path)
-        documents.extend(parse(path, _text(path)))
-    return Loaded(tuple(files), tuple(documents))
+    meter = Meter(progress, total_size(files) if progress is not None else None)
+    for path in files:
+        documents += parse(path, pieces(path, meter), claim)
+    return Loaded(files, tuple(documents))
 
 
-def _expanded(paths: Sequence[str | PathLike[str]]) -> Iterator[str]:
-    for path in paths:
-        if str(path) != "-" and Path(path).is_dir():
-            inside = sorted(p for p in Path(path).iterdir() if p.suffix in _SUFFIXES)
-            if not inside:
-                known = " ".join(_SUFFIXES)
-                raise TopologyError(f"{path}: the directory has no file of {known}")
-            yield from map(str, inside)
-        else:
-            yield str(path)
-
-
-def _text(path: str) -> str:
-    try:
-        if path == "-":
-            raw = sys.stdin.buffer.read(BYTES_MAX + 1)
-        else:
-            with open(path, "rb") as stream:
-                raw = stream.read(BYTES_MAX + 1)
-        if len(raw) > BYTES_MAX:
-            raise TopologyError(f"{path}: a file may have at most {BYTES_MAX} bytes")
-        return raw.decode("utf-8-sig")
-    except OSError as error:
-        raise TopologyError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise TopologyError(f"{path}: byte {error.start}: not UTF-8 text") from None
-
-
-def parse(path: str, text: str) -> Iterator[Document]:
+def parse(path: str, text: Iterator[str], claim: Claim) -> list[Document]:
     """Documents of one text, told apart by its content; the path is for errors.
 
     Raises
@@ -137,26 +140,36 @@ def parse(path: str, text: str) -> Iterator[Document]:
     TopologyError
         If the text does not parse, or holds nothing.
     """
-    start = text.lstrip()
-    if start[:1] in ("{", "["):
-        bodies = _json(path, text)
-    elif path.endswith(".csv") or _is_table(start):
-        yield Document(path, 1, text, is_table=True)
-        return
-    elif _is_conf(text):
-        yield Document(path, 1, text, is_conf=True)
-        return
-    else:
-        bodies = _yaml(path, text)
     number = 0
-    empty = True
-    for body in bodies:
-        empty = False
-        for item in _items(path, body):
-            number += 1
-            yield Document(path, number, item)
-    if empty:
+
+    def keep(body: Any, **kind: bool) -> Document:
+        nonlocal number
+        number += 1
+        document = Document(path, number, body, **kind)
+        claim(document)
+        return document
+
+    first = ""
+    for piece in text:
+        first += piece
+        if piece and not piece.isspace():
+            break
+    if first.lstrip()[:1] in ("{", "["):
+        stream = JsonStream(path, chain([first], text))
+        return list(json_items(stream, WHOLE_MAX, keep))
+    whole = "".join(chain([first], text))
+    if path.endswith(".csv") or _is_table(whole.lstrip()):
+        return [keep(whole, is_table=True)]
+    if _is_conf(whole):
+        return [keep(whole, is_conf=True)]
+    found: list[Document] = []
+    is_empty = True
+    for body in yaml_bodies(path, whole):
+        is_empty = False
+        found += map(keep, items_of(path, body))
+    if is_empty:
         raise TopologyError(f"{path}: the file holds no document")
+    return found
 
 
 def _is_table(start: str) -> bool:
@@ -171,99 +184,3 @@ def _is_conf(text: str) -> bool:
         if words and not words.startswith("#"):
             return _KEY_VALUE.match(words) is not None
     return False
-
-
-def _items(path: str, body: Any) -> Iterator[Any]:
-    """A Kubernetes list's items, which may leave their kind to the list."""
-    kind = body.get("kind") if isinstance(body, dict) else None
-    if not (isinstance(kind, str) and kind.endswith("List") and "items" in body):
-        yield body
-        return
-    items = body["items"]
-    if not isinstance(items, list):
-        raise TopologyError(f"{path}: {kind}: items: must be a list")
-    for index, item in enumerate(items):
-        if not isinstance(item, dict):
-            raise TopologyError(f"{path}: {kind}: items[{index}]: must be a mapping")
-        if kind != "List" and "kind" not in item:
-            version = {"apiVersion": body["apiVersion"]} if "apiVersion" in body else {}
-            item = {"kind": kind[:-4], **version, **item}
-        yield item
-
-
-def _json(path: str, text: str) -> Iterator[Any]:
-    decoder = json.JSONDecoder()
-    at = 0
-    while (at := _space_end(text, at)) < len(text):
-        try:
-            body, at = decoder.raw_decode(text, at)
-        except json.JSONDecodeError as error:
-            place = f"line {error.lineno} column {error.colno}"
-            raise TopologyError(f"{path}: {place}: not JSON: {error.msg}") from None
-        except (ValueError, RecursionError) as error:
-            raise TopologyError(f"{path}: not JSON: {_one_line(error)}") from None
-        yield body
-
-
-def _space_end(text: str, start: int) -> int:
-    match = _SPACE.match(text, start)
-    return match.end() if match else start
-
-
-def _yaml(path: str, text: str) -> Iterator[Any]:
-    try:
-        yaml: Any = importlib.import_module("yaml")
-    except ImportError:
-        rule = "reading YAML needs the package pyyaml"
-        install = "pip install 'phalanx_core[readers]'"
-        raise TopologyError(f"{path}: {rule}: {install}") from None
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    try:
-        _check_events(path, yaml, text, loader)
-        for body in yaml.load_all(text, Loader=loader):
-            if body is not None:
-                yield body
-    except yaml.YAMLError as error:
-        raise TopologyError(f"{path}: not YAML: {_one_line(error)}") from None
-    except (ValueError, TypeError, OverflowError, RecursionError) as error:
-        if isinstance(error, TopologyError):
-            raise
-        raise TopologyError(f"{path}: not YAML: {_one_line(error)}") from None
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
-
-
-def _check_events(path: str, yaml: Any, text: str, loader: Any) -> None:
-    """Refuse deep nesting and aliases that expand without end, before building."""
-    sizes: dict[str, int] = {}
-    open_: list[tuple[str | None, int]] = []
-    total = 0
-    for event in yaml.parse(text, Loader=loader):
-        if isinstance(event, yaml.AliasEvent):
-            if event.anchor not in sizes and any(a == event.anchor for a, _ in open_):
-                raise TopologyError(f"{path}: alias *{event.anchor} holds itself")
-            total += sizes.get(event.anchor, 1)
-        elif isinstance(event, yaml.CollectionStartEvent):
-            open_.append((event.anchor, total))
-            total += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            anchor, before = open_.pop()
-            if anchor is not None:
-                sizes[anchor] = total - before
-        elif isinstance(event, yaml.ScalarEvent):
-            total += 1
-            long = event.implicit[0] and len(event.value) > NUMBER_LENGTH_MAX
-            if long and _NUMBER.fullmatch(event.value):
-                # Hexadecimal numbers have no limit of Python's own, but in messages.
-                rule = f"a number has more than {NUMBER_LENGTH_MAX} digits"
-                raise TopologyError(f"{path}: {rule}")
-            if event.anchor is not None:
-                sizes[event.anchor] = 1
-        if len(open_) > YAML_DEPTH_MAX:
-            rule = f"YAML is nested deeper than {YAML_DEPTH_MAX}"
-            raise TopologyError(f"{path}: {rule}")
-        if total > YAML_EXPANDED_MAX:
-            rule = f"YAML expands to more than {YAML_EXPANDED_MAX} values"
-            raise TopologyError(f"{path}: {rule}")

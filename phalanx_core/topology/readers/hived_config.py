@@ -8,7 +8,7 @@ from typing import Any
 
 from phalanx_core.errors import TopologyError
 from phalanx_core.topology.readers.documents import Document
-from phalanx_core.topology.readers.inventory import Gpu, Inventory, natural
+from phalanx_core.topology.readers.inventory import Gpu, Inventory, Reader, natural
 from phalanx_core.topology.readers.products import type_name
 from phalanx_core.topology.spec import LEVELS_MAX
 
@@ -38,7 +38,7 @@ class _Cell:
     domains: dict[str, str]
 
 
-class HivedConfig:
+class HivedConfig(Reader):
     """Reader of ``physicalCluster``; virtual clusters are quotas and no topology."""
 
     def claims(self, document: Document) -> bool:

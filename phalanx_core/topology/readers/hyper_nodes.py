@@ -9,7 +9,7 @@ from phalanx_core.errors import TopologyError
 from phalanx_core.topology.readers.documents import Document
 from phalanx_core.topology.readers.host_gpus import fill
 from phalanx_core.topology.readers.hyper_members import Members, resolve
-from phalanx_core.topology.readers.inventory import Inventory
+from phalanx_core.topology.readers.inventory import Inventory, Reader, Texts
 from phalanx_core.topology.readers.label_families import RESERVED
 
 VERSION = "topology.volcano.sh/v1alpha1"
@@ -29,12 +29,16 @@ class HyperNode:
     parent: str = ""
 
 
-class HyperNodes:
+class HyperNodes(Reader):
     """Reader of ``kind: HyperNode``; smaller tiers are nearer."""
 
     def claims(self, document: Document) -> bool:
         """A HyperNode of any version."""
         return document.kind == "HyperNode"
+
+    def trim(self, document: Document, texts: Texts) -> None:
+        """Keep what tells the shape, and the members."""
+        document.cut("apiVersion", "version", "name", "spec")
 
     def read(self, documents: Sequence[Document], inventory: Inventory) -> None:
         """Add hosts with their domain at every tier.

@@ -44,11 +44,22 @@ class Options:
     tolerate: tuple[str, ...] = ()
 
 
+# A text to itself: documents parsed one by one share no strings of their own.
+Texts = dict[str, str]
+
+
 class Reader(Protocol):
     """One foreign format."""
 
     def claims(self, document: Document) -> bool:
         """Whether a document is of this format, by content alone."""
+
+    def trim(self, document: Document, texts: Texts) -> None:
+        """Cut a claimed document down to what reading needs; raises TopologyError.
+
+        ``texts`` maps each text that recurs in many documents to its one copy.
+        """
+        return
 
     def read(self, documents: Sequence[Document], inventory: Inventory) -> None:
         """Add what the documents say; raises TopologyError."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from phalanx_core.topology.readers.documents import Document
-from phalanx_core.topology.readers.inventory import Gpu, Host, Inventory
+from phalanx_core.topology.readers.inventory import Gpu, Host, Inventory, Reader, Texts
 from phalanx_core.topology.readers.label_levels import assign_levels
 from phalanx_core.topology.readers.node_health import mark, tell
 from phalanx_core.topology.readers.products import type_name
@@ -16,16 +16,37 @@ GPUS = "nvidia.com/gpu"
 PRODUCT = "nvidia.com/gpu.product"
 REPLICAS = "nvidia.com/gpu.replicas"
 GPUS_MAX = 1024
+_FIELDS = {
+    "metadata": ("name", "labels"),
+    "spec": ("unschedulable", "taints"),
+    "status": ("allocatable", "capacity"),
+}
+_VENDOR = "nvidia.com/"
 _COUNT = re.compile(r"[0-9]{1,4}")
 _PART = re.compile(r"-MIG-\d")
 
 
-class KubernetesNodes:
+class KubernetesNodes(Reader):
     """Reader of ``kind: Node``, one host each."""
 
     def claims(self, document: Document) -> bool:
         """An object of kind Node, alone or of a list that names its kind."""
         return document.kind == "Node"
+
+    def trim(self, document: Document, texts: Texts) -> None:
+        """Keep labels, cordon, taints and numbers of GPUs."""
+        body = document.body
+        kept: dict[str, Any] = {"kind": document.kind}
+        for key, fields in _FIELDS.items():
+            if key in body:
+                kept[key] = _picked(body[key], fields)
+        document.body = kept
+        metadata, status = kept.get("metadata"), kept.get("status")
+        if isinstance(metadata, dict) and "labels" in metadata:
+            metadata["labels"] = _shared(metadata["labels"], "", texts)
+        if isinstance(status, dict):
+            for key, amounts in status.items():
+                status[key] = _shared(amounts, _VENDOR, texts)
 
     def read(self, documents: Sequence[Document], inventory: Inventory) -> None:
         """Add hosts, their GPUs by number and their health; labels are read last."""
@@ -42,6 +63,28 @@ class KubernetesNodes:
             mark(document, host, inventory.options.tolerate)
         inventory.close_with(assign_levels)
         inventory.close_with(tell)
+
+
+def _picked(value: Any, fields: Sequence[str]) -> Any:
+    """A mapping's fields of these names; what is no mapping is refused later."""
+    if not isinstance(value, dict):
+        return value
+    return {key: value[key] for key in fields if key in value}
+
+
+def _shared(value: Any, start: str, texts: Texts) -> Any:
+    """A mapping's entries whose key starts so, each text in its one copy."""
+    if not isinstance(value, dict):
+        return value
+    copy = texts.setdefault
+    return {
+        # What is no text is refused when it is read.
+        (copy(key, key) if type(key) is str else key): (
+            copy(text, text) if type(text) is str else text
+        )
+        for key, text in value.items()
+        if str(key).startswith(start)
+    }
 
 
 def _merge(host: Host, document: Document, inventory: Inventory) -> None:

@@ -9,14 +9,15 @@ from operator import attrgetter
 from typing import Any
 
 from phalanx_core.topology.readers.documents import Document
-from phalanx_core.topology.readers.inventory import Inventory, natural
+from phalanx_core.topology.readers.inventory import Inventory, Reader, Texts, natural
 from phalanx_core.topology.readers.slice_counters import whole_gpus
 from phalanx_core.topology.readers.slice_devices import (
     DRIVER,
     Device,
-    Part,
-    inner_of,
-    read_device,
+    NoGpu,
+    count_no_gpu,
+    mark,
+    read_devices,
 )
 from phalanx_core.topology.readers.slice_places import Places
 from phalanx_core.topology.readers.slice_pools import complete_pools
@@ -35,12 +36,21 @@ class _Found:
     cut: dict[str, str] = field(default_factory=dict)
 
 
-class ResourceSlices:
+class ResourceSlices(Reader):
     """Reader of ``kind: ResourceSlice``; its GPUs replace a Node's bare count."""
 
     def claims(self, document: Document) -> bool:
         """A ResourceSlice of any version."""
         return document.kind == "ResourceSlice"
+
+    def trim(self, document: Document, texts: Texts) -> None:
+        """Read the devices, in place of which their slice keeps what is used of them."""
+        spec = _checked_spec(document)
+        if spec["driver"] == DRIVER:
+            spec["devices"] = read_devices(document, texts)
+        else:
+            document.body["spec"] = {"driver": spec["driver"]}
+        document.cut("spec")
 
     def read(self, documents: Sequence[Document], inventory: Inventory) -> None:
         """Add the GPUs of every complete pool, by host and bus order."""
@@ -53,8 +63,8 @@ class ResourceSlices:
         _add(found.gpus, inventory)
 
 
-def _is_of_gpus(document: Document, inventory: Inventory) -> bool:
-    """Whether a slice is of a GPU driver; slices of others are counted."""
+def _checked_spec(document: Document) -> dict[str, Any]:
+    """The spec of a slice of a known version, and of some driver."""
     version = document.body.get("apiVersion", GROUP + "v1")
     if not isinstance(version, str) or version not in _KNOWN:
         rule = f"must be {GROUP} with one of {', '.join(VERSIONS)}, got {version!r}"
@@ -65,12 +75,18 @@ def _is_of_gpus(document: Document, inventory: Inventory) -> bool:
     driver = spec.get("driver")
     if not isinstance(driver, str) or not driver or not driver.isprintable():
         raise document.refuse("spec.driver", "must be a text that can be printed")
+    return spec
+
+
+def _is_of_gpus(document: Document, inventory: Inventory) -> bool:
+    """Whether a slice is of a GPU driver; slices of others are counted."""
+    driver = document.body["spec"]["driver"]
     if driver != DRIVER:
         why = f"only slices of {DRIVER} hold GPUs"
         inventory.leave_out(
             f"ResourceSlice of driver {driver}", why, document.object_name
         )
-    return driver == DRIVER
+    return bool(driver == DRIVER)
 
 
 def _add_pool(
@@ -78,7 +94,7 @@ def _add_pool(
 ) -> None:
     placed: list[tuple[str, Device]] = []
     for document in slices:
-        _read_slice(document, places, placed, found, inventory)
+        _add_slice(document, places, placed, found, inventory)
     devices = [device for _, device in placed]
     kept = devices
     if any(device.consumes for device in devices):
@@ -93,7 +109,7 @@ def _add_pool(
         rows.append(device)
 
 
-def _read_slice(
+def _add_slice(
     document: Document,
     places: Places,
     placed: list[tuple[str, Device]],
@@ -101,36 +117,26 @@ def _read_slice(
     inventory: Inventory,
 ) -> None:
     spec: dict[str, Any] = document.body["spec"]
-    devices = spec.get("devices")
-    if devices is not None and not isinstance(devices, list):
-        raise document.refuse("spec.devices", "must be a list")
+    devices: list[Device | NoGpu] = spec["devices"]
     if not devices:
-        # A slice may hold the counters of its pool and nothing else.
         return
     per_device = places.is_per_device(document)
     host = None if per_device else places.host_of(document, "spec", spec)
-    for index, device in enumerate(devices):
-        path = f"spec.devices[{index}]"
-        # The usual shape is told without a call.
-        name = device.get("name") if type(device) is dict else None
-        if type(name) is str and name.isprintable() and "basic" not in device:
-            inner = device
-        else:
-            inner = inner_of(document, path, device)
-            name = str(device["name"])
-        gpu = read_device(document, path, name, inner, inventory)
-        if gpu is None:
+    for device in devices:
+        if device.place is not None:
+            host = places.host_of(document, device.path, device.place)
+        if isinstance(device, NoGpu):
+            count_no_gpu(document, device, inventory)
+            if device.parent is not None:
+                found.cut.setdefault(device.parent, host or document.object_name)
             continue
-        if per_device:
-            host = places.host_of(document, path, inner)
-        if isinstance(gpu, Part):
-            if gpu.parent is not None:
-                found.cut.setdefault(gpu.parent, host or document.object_name)
-        elif host is None:
+        if device.taints:
+            mark(device, inventory)
+        if host is None:
             why = "it belongs to no single host"
-            inventory.leave_out("GPU", why, f"{document.object_name}/{name}")
+            inventory.leave_out("GPU", why, device.full_name)
         else:
-            placed.append((host, gpu))
+            placed.append((host, device))
 
 
 def _check_uuids(found: _Found, inventory: Inventory) -> None:

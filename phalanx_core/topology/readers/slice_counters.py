@@ -76,8 +76,7 @@ def whole_gpus(
         wants = takes[id(device)]
         if any(left[key] < amount for key, amount in wants.items()):
             why = "it shares counters with a GPU that is a leaf"
-            name = f"{device.document.object_name}/{device.name}"
-            inventory.leave_out("device of type gpu", why, name)
+            inventory.leave_out("device of type gpu", why, device.full_name)
             continue
         kept.add(id(device))
         for key, amount in wants.items():

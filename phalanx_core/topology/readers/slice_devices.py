@@ -34,36 +34,90 @@ _WHY = {
     "mig": "a part of a GPU is not a leaf",
     "vfio": "a GPU handed to a virtual machine is not a leaf",
 }
+_PLACES = ("nodeName", "nodeSelector", "allNodes")
 _type_name = lru_cache(maxsize=256)(type_name)
 
 
 @dataclass(slots=True)
 class Device(Gpu):
-    """A whole GPU of a slice, with what orders it and tells it from others."""
+    """A whole GPU of a slice, with what orders it and tells it from others.
+
+    ``place`` is where it says itself to be, where its slice leaves that to it.
+    """
 
     bus: tuple[int, ...] | None = None
     minor: int | None = None
     uuid: str | None = None
     consumes: Any = None
-    path: str = ""
-    document: Document = field(kw_only=True)
+    taints: tuple[tuple[str, str], ...] = ()
+    place: dict[str, Any] | None = None
+    index: int = 0
+    document: Document = field(kw_only=True, compare=False)
+
+    @property
+    def path(self) -> str:
+        """Where it stands in its document."""
+        return f"spec.devices[{self.index}]"
+
+    @property
+    def full_name(self) -> str:
+        """Its name behind that of its slice."""
+        return f"{self.document.object_name}/{self.name}"
 
 
 @dataclass(slots=True)
-class Part:
-    """A MIG device: a part of the GPU of a uuid."""
+class NoGpu:
+    """A device that is no whole GPU; a MIG device is a part of the GPU of a uuid."""
 
-    parent: str | None
+    name: str
+    kind: str
+    parent: str | None = None
+    place: dict[str, Any] | None = None
+    index: int = 0
+
+    @property
+    def path(self) -> str:
+        """Where it stands in its document."""
+        return f"spec.devices[{self.index}]"
 
 
-def inner_of(document: Document, path: str, device: Any) -> dict[str, Any]:
-    """Where a device keeps its fields: v1alpha3 and v1beta1 do so under ``basic``.
+def read_devices(document: Document, texts: dict[str, str]) -> list[Device | NoGpu]:
+    """The devices of a slice, as much as is used of them.
+
+    ``texts`` maps each text that recurs in many slices to its one copy.
 
     Raises
     ------
     TopologyError
-        If it is no mapping with a printable name.
+        If the devices, or what they hold, are of another shape.
     """
+    spec = document.body["spec"]
+    devices = spec.get("devices")
+    if devices is None:
+        # A slice may hold the counters of its pool and nothing else.
+        return []
+    if not isinstance(devices, list):
+        raise document.refuse("spec.devices", "must be a list")
+    is_per_device = bool(spec.get("perDeviceNodeSelection"))
+    found: list[Device | NoGpu] = []
+    for index, device in enumerate(devices):
+        # The usual shape is told without a call.
+        name = device.get("name") if type(device) is dict else None
+        if type(name) is str and name.isprintable() and "basic" not in device:
+            inner = device
+        else:
+            inner = _inner(document, index, device)
+            name = str(device["name"])
+        made = _read_device(document, index, texts.setdefault(name, name), inner)
+        if is_per_device:
+            made.place = {key: inner[key] for key in _PLACES if key in inner}
+        found.append(made)
+    return found
+
+
+def _inner(document: Document, index: int, device: Any) -> dict[str, Any]:
+    """Where a device keeps its fields: v1alpha3 and v1beta1 do so under ``basic``."""
+    path = f"spec.devices[{index}]"
     if not isinstance(device, dict) or not isinstance(device.get("name"), str):
         raise document.refuse(path, "must be a mapping with a name")
     if not device["name"].isprintable():
@@ -75,67 +129,68 @@ def inner_of(document: Document, path: str, device: Any) -> dict[str, Any]:
     return inner
 
 
-def read_device(
-    document: Document,
-    path: str,
-    name: str,
-    inner: dict[str, Any],
-    inventory: Inventory,
-) -> Device | Part | None:
-    """The GPU that a device is, the part of one, or None; both latter are counted."""
+def _read_device(
+    document: Document, index: int, name: str, inner: dict[str, Any]
+) -> Device | NoGpu:
     attributes = inner.get("attributes")
     if attributes is None:
         attributes = {}
     if not isinstance(attributes, dict):
-        raise document.refuse(f"{path}.attributes", "must be a mapping")
-    is_plain = attributes.get("type") == _WHOLE
-    if not is_plain and _read(document, path, attributes, _TYPE, str) != "gpu":
-        return _no_gpu(
-            document, path, f"{document.object_name}/{name}", attributes, inventory
-        )
-    product = _read(document, path, attributes, _PRODUCT, str)
-    bus = _read(document, path, attributes, _BUS_NAMES, str)
+        rule = "must be a mapping"
+        raise document.refuse(f"spec.devices[{index}].attributes", rule)
+    if attributes.get("type") != _WHOLE:
+        kind = _read(document, index, attributes, _TYPE, str)
+        if kind != "gpu":
+            return _no_gpu(document, index, name, kind or "", attributes)
+    product = _read(document, index, attributes, _PRODUCT, str)
+    bus = _read(document, index, attributes, _BUS_NAMES, str)
     minor = None
     if bus is None:
-        minor = _read(document, path, attributes, _MINOR, int)
-    tainted = False
-    if inner.get("taints"):
-        tainted = _taints(document, f"{path}.taints", name, inner["taints"], inventory)
+        minor = _read(document, index, attributes, _MINOR, int)
+    taints = inner.get("taints")
     return Device(
         name,
         _type_name(product or "gpu"),
-        tainted,
-        bus=None if bus is None else _bus(document, path, bus),
+        bus=None if bus is None else _bus(document, index, bus),
         minor=minor,
-        uuid=_read(document, path, attributes, _UUID, str),
+        uuid=_read(document, index, attributes, _UUID, str),
         consumes=inner.get("consumesCounters"),
-        path=path,
+        taints=_taints(document, index, taints) if taints else (),
+        index=index,
         document=document,
     )
 
 
 def _no_gpu(
-    document: Document,
-    path: str,
-    name: str,
-    attributes: dict[str, Any],
-    inventory: Inventory,
-) -> Part | None:
-    """Count a device of another type; a MIG device is a part of some GPU."""
-    kind = _read(document, path, attributes, _TYPE, str)
-    what = f"device of type {kind}" if kind else "device without a type"
-    if not what.isprintable():
+    document: Document, index: int, name: str, kind: str, attributes: dict[str, Any]
+) -> NoGpu:
+    if not kind.isprintable():
         rule = f"must be printable, got {kind!r}"
-        raise document.refuse(f"{path}.attributes[type]", rule)
-    inventory.leave_out(what, _WHY.get(kind or "", "only type gpu is a leaf"), name)
-    if kind != "mig":
-        return None
-    return Part(_read(document, path, attributes, _PARENT, str))
+        raise document.refuse(f"spec.devices[{index}].attributes[type]", rule)
+    parent = None
+    if kind == "mig":
+        parent = _read(document, index, attributes, _PARENT, str)
+    return NoGpu(name, kind, parent, index=index)
+
+
+def count_no_gpu(document: Document, device: NoGpu, inventory: Inventory) -> None:
+    """Count a device of another type as left out."""
+    what = f"device of type {device.kind}" if device.kind else "device without a type"
+    why = _WHY.get(device.kind, "only type gpu is a leaf")
+    inventory.leave_out(what, why, f"{document.object_name}/{device.name}")
+
+
+def mark(device: Device, inventory: Inventory) -> None:
+    """Count a GPU's taints, and mark it if one keeps work away."""
+    for key, effect in device.taints:
+        device.tainted |= effect != "None"
+        why = "health is told to the planner; the GPU stays a leaf"
+        inventory.leave_out(f"taint {key}:{effect}", why, device.full_name)
 
 
 def _read(
     document: Document,
-    path: str,
+    index: int,
     attributes: dict[str, Any],
     names: Sequence[str],
     kind: type,
@@ -160,7 +215,8 @@ def _read(
             if type(content) is kind and (form in _VALUES or form in _LISTS):
                 return content
         rule = f"must hold exactly one {kind.__name__}, got {value!r}"
-        raise document.refuse(f"{path}.attributes[{name}]", rule)
+        path = f"spec.devices[{index}].attributes[{name}]"
+        raise document.refuse(path, rule)
     return None
 
 
@@ -174,32 +230,32 @@ def _address(text: str) -> tuple[int, ...] | None:
     return int(domain or "0", 16), int(bus, 16), int(slot, 16), int(function)
 
 
-def _bus(document: Document, path: str, text: str) -> tuple[int, ...]:
+def _bus(document: Document, index: int, text: str) -> tuple[int, ...]:
     address = _address(text)
     if address is None:
         rule = f"{text!r} is no PCI address"
-        raise document.refuse(f"{path}.attributes[pciBusID]", rule)
+        path = f"spec.devices[{index}].attributes[pciBusID]"
+        raise document.refuse(path, rule)
     return address
 
 
-def _taints(
-    document: Document, path: str, name: str, taints: Any, inventory: Inventory
-) -> bool:
-    """Count taints; True if one keeps work away. Health is the planner's matter."""
+def _taints(document: Document, index: int, taints: Any) -> tuple[tuple[str, str], ...]:
+    """(key, effect) of each; the health that follows is the planner's matter."""
+    path = f"spec.devices[{index}].taints"
     if not isinstance(taints, list):
         raise document.refuse(path, "must be a list")
-    away = False
+    found = []
     for taint in taints:
         key = taint.get("key") if isinstance(taint, dict) else None
         if not isinstance(key, str):
             raise document.refuse(path, "each taint must be a mapping with a key")
         if not key.isprintable():
             raise document.refuse(path, f"a key must be printable, got {key!r}")
-        effect = taint.get("effect", "None")
-        # An effect that is not known is one without consequences, as the API says.
-        strong = effect in ("NoSchedule", "NoExecute")
-        away = away or strong
-        what = f"taint {key}:{effect if strong else 'None'}"
-        why = "health is told to the planner; the GPU stays a leaf"
-        inventory.leave_out(what, why, f"{document.object_name}/{name}")
-    return away
+        found.append((key, effect_of(taint)))
+    return tuple(found)
+
+
+def effect_of(taint: dict[str, Any]) -> str:
+    """Effect of a taint; one that is not known has no consequences, as the API says."""
+    effect = taint.get("effect", "None")
+    return effect if effect in ("NoSchedule", "NoExecute") else "None"

@@ -10,7 +10,7 @@ from phalanx_core.errors import TopologyError
 from phalanx_core.topology.readers import documents as files
 from phalanx_core.topology.readers.documents import Document
 from phalanx_core.topology.readers.host_gpus import fill
-from phalanx_core.topology.readers.inventory import Inventory
+from phalanx_core.topology.readers.inventory import Inventory, Reader
 from phalanx_core.topology.readers.slurm_block import compile_blocks
 from phalanx_core.topology.readers.slurm_hosts import (
     SlurmHosts,
@@ -64,7 +64,7 @@ class _Slurm:
             )
 
 
-class SlurmConf:
+class SlurmConf(Reader):
     """Reader of Slurm's topology files, ``slurm.conf`` and ``scontrol show nodes``."""
 
     def claims(self, document: Document) -> bool:
@@ -121,7 +121,8 @@ def _config_map(document: Document) -> list[Document]:
     for key in _CONFIG_KEYS:
         text = texts.get(key)
         if isinstance(text, str) and text.strip():
-            found += files.parse(f"{document.where}: {key}", text)
+            where = f"{document.where}: {key}"
+            found += files.parse(where, iter([text]), lambda inner: None)
     return found
 
 

@@ -10,7 +10,13 @@ from typing import Any
 
 from phalanx_core.errors import TopologyError
 from phalanx_core.topology.readers.documents import Document
-from phalanx_core.topology.readers.inventory import Gpu, Host, Inventory, natural
+from phalanx_core.topology.readers.inventory import (
+    Gpu,
+    Host,
+    Inventory,
+    Reader,
+    natural,
+)
 
 HEALTHS = ("up", "suspect", "down", "cordoned")
 RAIL_MAX = 1023
@@ -30,7 +36,7 @@ class _Seen:
     gpus: dict[str, tuple[str, str]] = field(default_factory=dict)
 
 
-class Tables:
+class Tables(Reader):
     """Reader of CSV and JSON tables; all tables of a read have the same levels."""
 
     def claims(self, document: Document) -> bool:

@@ -12,14 +12,14 @@ from phalanx_core.topology.readers.accelerators import (
 )
 from phalanx_core.topology.readers.documents import Document
 from phalanx_core.topology.readers.host_gpus import fill
-from phalanx_core.topology.readers.inventory import Inventory
+from phalanx_core.topology.readers.inventory import Inventory, Reader
 from phalanx_core.topology.readers.products import type_name
 from phalanx_core.topology.spec import LEVELS_MAX
 
 _LAYERS_MAX = LEVELS_MAX - 5
 
 
-class TopographGraph:
+class TopographGraph(Reader):
     """Reader of ``{"instances": [...]}``; layer N becomes level ``tier-N``."""
 
     def claims(self, document: Document) -> bool:

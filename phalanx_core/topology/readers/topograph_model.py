@@ -14,12 +14,12 @@ from phalanx_core.topology.readers.accelerators import (
 from phalanx_core.topology.readers.documents import Document
 from phalanx_core.topology.readers.host_gpus import fill
 from phalanx_core.topology.readers.hostlists import expand
-from phalanx_core.topology.readers.inventory import Inventory
+from phalanx_core.topology.readers.inventory import Inventory, Reader
 from phalanx_core.topology.readers.slurm_lines import Line
 from phalanx_core.topology.readers.slurm_tree import compile_tree
 
 
-class TopographModel:
+class TopographModel(Reader):
     """Reader of ``switches`` and ``blocks``; a switch's level is its height."""
 
     def claims(self, document: Document) -> bool:

@@ -6,13 +6,14 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from phalanx_core.topology.readers.inventory import Reader
 from phalanx_core.topology.readers.label_families import HOSTNAME
 from phalanx_core.topology.readers.label_levels import assign_levels
 from phalanx_core.topology.readers.level_lists import LevelList
 
 if TYPE_CHECKING:
     from phalanx_core.topology.readers.documents import Document
-    from phalanx_core.topology.readers.inventory import Inventory
+    from phalanx_core.topology.readers.inventory import Inventory, Texts
 
 LEVELS_MAX = 16
 KEY_LENGTH_MAX = 316
@@ -22,7 +23,7 @@ _KEY = re.compile(
 )
 
 
-class TopologyObjects:
+class TopologyObjects(Reader):
     """Reader of one API group's ``kind: Topology``."""
 
     def __init__(
@@ -38,6 +39,10 @@ class TopologyObjects:
             return False
         version = document.body.get("apiVersion")
         return isinstance(version, str) and version.split("/")[0] == self.group
+
+    def trim(self, document: Document, texts: Texts) -> None:
+        """Keep version and levels."""
+        document.cut("apiVersion", "spec")
 
     def read(self, documents: Sequence[Document], inventory: Inventory) -> None:
         """Check the objects; which of them names the levels is decided at the end."""

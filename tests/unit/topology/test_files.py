@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from phalanx_core.errors import InvalidRequest, TopologyError
 from phalanx_core.topology import Topology
-from phalanx_core.topology.readers import documents
+from phalanx_core.topology.readers import sources
 from tests.unit.topology.objects import gpu, node, slice_, write
 
 OBJECTS = [
@@ -120,6 +120,7 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x,x]\n" + "".join(
         ("kind: Node\nmetadata: {name: h, labels: [a]}", "metadata.labels: must be a"),
         ("kind: Node\nmetadata: {name: h, labels: {a: 1}}", r"metadata.labels\[a\]"),
         ("kind: Node\nmetadata: {name: h}\nstatus: x", "Node h: status: must be a"),
+        ("kind: Node\nmetadata: {name: h, labels: {1: a}}", r"labels\[1\]: must be a"),
         (
             "kind: Node\nmetadata: {name: h}\nstatus: {allocatable: []}",
             "allocatable: m",
@@ -156,7 +157,7 @@ def test_unreadable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "x.yaml").write_bytes(b"kind: \xff")
     with pytest.raises(TopologyError, match="byte 6: not UTF-8"):
         Topology.read(tmp_path)
-    monkeypatch.setattr(documents, "BYTES_MAX", 4)
+    monkeypatch.setattr(sources, "BYTES_MAX", 4)
     with pytest.raises(TopologyError, match="at most 4 bytes"):
         Topology.read(tmp_path)
 
