@@ -107,6 +107,11 @@ LIMITS: Mapping[str, tuple[tuple[str, Callable[[Row], float], float], ...]] = {
     ),
     "start/compile": (
         ("x json.loads", lambda row: row["value"] / row["theirs_value"], 4),
+        (
+            "x json.loads, with a bar",
+            lambda row: row["with_bar_value"] / row["theirs_value"],
+            4,
+        ),
     ),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -11,9 +12,12 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from rich.console import Console
+
 from bench import kubernetes_files
 from bench.timing import quiet
 from phalanx_core import Topology
+from phalanx_core.cli.progress import ReadingBar
 
 HEAVY = ("numba", "ortools", "matplotlib", "typer", "rich", "yaml", "hypothesis")
 IMPORTING = f"""
@@ -82,11 +86,16 @@ def peak(whose: str, paths: list[Path]) -> float:
 def compiling(folder: Path, hosts: int, seed: int, rounds: int) -> Row:
     """Seconds of reading a cluster of so many hosts, beside ``json.loads``."""
     paths = kubernetes_files.write(folder, hosts, seed)
-    ours, theirs = [], []
+    ours, drawn, theirs = [], [], []
     for _ in range(rounds):
         before = perf_counter()
         topology = Topology.read(paths)
         ours.append(perf_counter() - before)
+        terminal = Console(file=io.StringIO(), force_terminal=True)
+        before = perf_counter()
+        with ReadingBar(terminal) as bar:
+            Topology.read(paths, progress=bar)
+        drawn.append(perf_counter() - before)
         texts = [path.read_bytes() for path in paths]
         # Without the collector, as the readers do it: else the reference takes longer.
         with quiet():
@@ -101,6 +110,7 @@ def compiling(folder: Path, hosts: int, seed: int, rounds: int) -> Row:
         "hosts": hosts,
         "value": sorted(ours)[rounds // 2],
         "unit": "s",
+        "with_bar_value": sorted(drawn)[rounds // 2],
         "peer": "json.loads",
         "theirs_value": sorted(theirs)[rounds // 2],
         "peak_megabytes": peak("ours", paths),

@@ -19,7 +19,7 @@ from phalanx_core.cli.results import Event, Placed
 from phalanx_core.cli.screen import Screen
 from phalanx_core.cli.state_file import read_state, write_state
 from phalanx_core.cli.targets import find_target
-from phalanx_core.cli.topology import summary
+from phalanx_core.cli.topology import Source, summary
 from phalanx_core.errors import InvalidRequest
 from phalanx_core.topology import Topology
 
@@ -68,13 +68,14 @@ def run_place(wanted: Wanted) -> int:
     )
     *clusters, jobs_path = _checked_paths(wanted)
     jobs = read_jobs(jobs_path)
-    topology = Topology.read(
-        clusters,
+    source = Source(
+        tuple(clusters),
         wanted.gpus_per_host,
         wanted.label_keys,
         wanted.topology,
         wanted.tolerate,
     )
+    topology = source.read()
     fleet = _fleet(topology, wanted)
     healed = [find_target(topology, "--heal", text) for text in wanted.heal]
     struck = [

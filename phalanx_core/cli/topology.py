@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from phalanx_core.cli import exits
 from phalanx_core.cli.marks import CORDONED, DOWN, MEANINGS
+from phalanx_core.cli.progress import ReadingBar
 from phalanx_core.cli.screen import Screen
 from phalanx_core.topology import Topology, picture
 
@@ -21,20 +22,22 @@ class Source:
     tolerate: tuple[str, ...] = ()
 
     def read(self) -> Topology:
-        """Compile the files.
+        """Compile the files, with a bar on stderr where they are large.
 
         Raises
         ------
         TopologyError
             If the files do not compile.
         """
-        return Topology.read(
-            self.paths,
-            self.gpus_per_host,
-            self.label_keys,
-            self.topology,
-            self.tolerate,
-        )
+        with ReadingBar() as bar:
+            return Topology.read(
+                self.paths,
+                self.gpus_per_host,
+                self.label_keys,
+                self.topology,
+                self.tolerate,
+                progress=bar,
+            )
 
 
 def show_topology(source: Source, *, as_json: bool) -> int:

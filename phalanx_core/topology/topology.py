@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -153,6 +153,8 @@ class Topology(Forest):
         label_keys: Sequence[str] | None = None,
         topology: str | None = None,
         tolerate: Sequence[str] = (),
+        *,
+        progress: Callable[[int, int | None], None] | None = None,
     ) -> Topology:
         """Compile a cluster from its files, whatever their order.
 
@@ -172,6 +174,10 @@ class Topology(Forest):
             name, with the API group before it where that is not enough.
         tolerate
             Keys of Node taints that say nothing of health, beside ``nvidia.com/gpu``.
+        progress
+            Called about every megabyte with the bytes read and the bytes of all files,
+            None where one is a pipe; a last time, with two equal numbers, when all are
+            read and the compiling starts.
 
         Raises
         ------
@@ -182,7 +188,9 @@ class Topology(Forest):
         """
         from phalanx_core.topology.readers import read_topology
 
-        return read_topology(paths, gpus_per_host, label_keys, topology, tolerate)
+        return read_topology(
+            paths, gpus_per_host, label_keys, topology, tolerate, progress
+        )
 
     def describe(self) -> str:
         """Spec text; a uniform topology's reads back by :meth:`from_spec`.

@@ -61,6 +61,8 @@ def read_topology(
     options = Options(
         _count(gpus_per_host), keys, topology, _keys("tolerate", tolerate)
     )
+    if progress is not None and not callable(progress):
+        raise InvalidRequest(f"progress must be callable, got {progress!r}")
     given = _paths(paths)
     with _collector_paused():
         try:

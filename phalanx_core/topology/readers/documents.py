@@ -115,7 +115,8 @@ def load(
         Called with each document as soon as it is parsed: it may cut its body down to
         what is needed, so that no more than that of all files is held.
     progress
-        Called with the bytes read so far and all bytes, None where that is not known.
+        Called with the bytes read so far and all bytes, None where that is not known;
+        once more at the end, where the two are the same.
 
     Raises
     ------
@@ -129,6 +130,7 @@ def load(
     meter = Meter(progress, total_size(files) if progress is not None else None)
     for path in files:
         documents += parse(path, pieces(path, meter), claim)
+    meter.finish()
     return Loaded(files, tuple(documents))
 
 

@@ -35,6 +35,11 @@ class Meter:
         if self.tell is not None:
             self.tell(self.done, self.total)
 
+    def finish(self) -> None:
+        """Tell that nothing more comes."""
+        if self.tell is not None:
+            self.tell(self.done, self.done)
+
 
 def expanded(paths: Sequence[str | PathLike[str]]) -> Iterator[str]:
     """Files of the paths; a directory gives its known files in sorted order.

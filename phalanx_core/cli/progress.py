@@ -1,0 +1,99 @@
+"""A bar on stderr while large files are read; nothing where nobody looks at it."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+
+# JSON of this size takes half a second, YAML some seconds.
+SIZE_MIN = 8_000_000
+READING = "reading"
+COMPILING = "compiling"
+
+
+class ReadingBar:
+    """Called with the bytes read and all bytes; draws once there are enough of them.
+
+    Nothing is drawn where stderr is no terminal, so a log or a pipe holds no bar.
+
+    Parameters
+    ----------
+    console
+        Where to draw; by default stderr, if it is a terminal.
+
+    Examples
+    --------
+    >>> with ReadingBar() as bar:
+    ...     bar(4096, 4096)
+    """
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console
+        self._progress: Progress | None = None
+
+    def __enter__(self) -> ReadingBar:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+    def __call__(self, done: int, total: int | None) -> None:
+        """Show how far the reading is; ``total`` is None for a pipe until it ends."""
+        if self._progress is None:
+            if (done if total is None else total) < SIZE_MIN:
+                return
+            console = self._console or _terminal()
+            if console is None:
+                return
+            self._progress = _made(console)
+            self._progress.add_task(READING, completed=done, total=total)
+            self._progress.start()
+        task = self._progress.task_ids[0]
+        stage = COMPILING if done == total else READING
+        self._progress.update(task, completed=done, total=total, description=stage)
+
+
+def _terminal() -> Console | None:
+    """Console of stderr, None where that cannot show a bar that moves."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        return None
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    return None if console.is_dumb_terminal else console
+
+
+def _made(console: Console) -> Progress:
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description:<9}"),
+        BarColumn(),
+        DownloadColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        refresh_per_second=5,
+        # Standard output belongs to the result, and is written when the bar is gone.
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )
