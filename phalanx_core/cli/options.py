@@ -48,8 +48,8 @@ Tolerate: TypeAlias = Annotated[
     list[str],
     typer.Option(
         metavar="KEY",
-        help="Taint of hosts that is no reason to keep work away. Repeat. "
-        "nvidia.com/gpu always is none.",
+        help="Taint of hosts or GPUs that is no reason to keep work away. Repeat. "
+        "nvidia.com/gpu of hosts always is none.",
     ),
 ]
 Json: TypeAlias = Annotated[

@@ -173,7 +173,8 @@ class Topology(Forest):
             Which Topology object names the levels, where the files hold several: its
             name, with the API group before it where that is not enough.
         tolerate
-            Keys of Node taints that say nothing of health, beside ``nvidia.com/gpu``.
+            Keys of taints, of Nodes and of GPUs, that say nothing of health, beside
+            ``nvidia.com/gpu`` of Nodes.
         progress
             Called about every megabyte with the bytes read and the bytes of all files,
             None where one is a pipe; a last time, with two equal numbers, when all are

@@ -166,6 +166,20 @@ FAULTS = (
         "test_json_stream.py::test_what_is_cut_away_is_not_needed",
     ),
     Fault(
+        "a rule without a selector selects all",
+        "device_taint_rules.py",
+        "    if selector is None:\n",
+        "    selector = selector or {}\n    if selector is None:\n",
+        "test_device_taint_rules.py::test_what_is_selected",
+    ),
+    Fault(
+        "a rule of any driver",
+        "taint_rules.py",
+        "if rule.driver in (None, driver) and",
+        "if",
+        "test_device_taint_rules.py::test_what_is_selected",
+    ),
+    Fault(
         "GPU taint cordons",
         "node_health.py",
         "if key == GPU_TAINT or key in tolerate:",

@@ -14,6 +14,7 @@ from typing import Any
 
 from phalanx_core.errors import InvalidRequest, TopologyError
 from phalanx_core.topology.readers import (
+    device_taint_rules,
     hived_config,
     hyper_nodes,
     kai_topology,
@@ -34,6 +35,7 @@ READERS: tuple[Reader, ...] = (
     kubernetes_nodes.READER,
     kueue_topology.READER,
     kai_topology.READER,
+    device_taint_rules.READER,
     resource_slices.READER,
     hyper_nodes.READER,
     slurm_conf.READER,

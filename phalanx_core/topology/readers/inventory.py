@@ -13,6 +13,7 @@ from phalanx_core.topology.odd_domains import odd_domains
 from phalanx_core.topology.readers import products
 from phalanx_core.topology.readers.documents import Document
 from phalanx_core.topology.readers.level_lists import LevelList
+from phalanx_core.topology.readers.taint_rules import TaintRules
 from phalanx_core.topology.report import (
     CompileReport,
     LeftOut,
@@ -108,7 +109,8 @@ class Inventory:
     ``closers`` run after those: what they decide needs all domains as well.
     ``host_level`` names the level of hosts, ``level_lists`` are the lists of label keys
     that objects in the files give, ``node_labels`` the labels of each Node, ``twins`` two
-    copies of one Node that are not alike.
+    copies of one Node that are not alike, ``taint_rules`` the taints that devices of
+    ResourceSlices get beside their own.
     """
 
     options: Options
@@ -121,6 +123,7 @@ class Inventory:
     notes: list[str] = field(default_factory=list)
     node_labels: dict[str, dict[str, str]] = field(default_factory=dict)
     twins: list[tuple[Document, Document]] = field(default_factory=list)
+    taint_rules: TaintRules = field(default_factory=TaintRules)
     level_lists: list[LevelList] = field(default_factory=list)
     finishers: list[Callable[[Inventory], None]] = field(default_factory=list)
     closers: list[Callable[[Inventory], None]] = field(default_factory=list)

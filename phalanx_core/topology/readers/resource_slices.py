@@ -130,8 +130,8 @@ def _add_slice(
             if device.parent is not None:
                 found.cut.setdefault(device.parent, host or document.object_name)
             continue
-        if device.taints:
-            mark(device, inventory)
+        if device.taints or inventory.taint_rules:
+            mark(device, spec["driver"], spec["pool"]["name"], inventory)
         if host is None:
             why = "it belongs to no single host"
             inventory.leave_out("GPU", why, device.full_name)

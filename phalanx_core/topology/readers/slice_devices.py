@@ -180,12 +180,20 @@ def count_no_gpu(document: Document, device: NoGpu, inventory: Inventory) -> Non
     inventory.leave_out(what, why, f"{document.object_name}/{device.name}")
 
 
-def mark(device: Device, inventory: Inventory) -> None:
-    """Count a GPU's taints, and mark it if one keeps work away."""
-    for key, effect in device.taints:
-        device.tainted |= effect != "None"
+def mark(device: Device, driver: str, pool: str, inventory: Inventory) -> None:
+    """Count a GPU's taints, and mark it if one that is not tolerated keeps work away."""
+    rows = [(key, effect, "") for key, effect in device.taints]
+    rows += [
+        (rule.key, rule.effect, f" by DeviceTaintRule {rule.name}")
+        for rule in inventory.taint_rules.of(driver, pool, device.name)
+    ]
+    for key, effect, source in rows:
         why = "health is told to the planner; the GPU stays a leaf"
-        inventory.leave_out(f"taint {key}:{effect}", why, device.full_name)
+        if key in inventory.options.tolerate:
+            why = "it is tolerated"
+        else:
+            device.tainted |= effect != "None"
+        inventory.leave_out(f"taint {key}:{effect}{source}", why, device.full_name)
 
 
 def _read(

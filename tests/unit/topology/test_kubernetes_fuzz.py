@@ -69,6 +69,15 @@ BASE = [
     slice_("h1", [gpu(0), gpu(1)], generation=2),
     slice_("h1", [gpu(0)], generation=1, name="old"),
     selected(),
+    {
+        "apiVersion": "resource.k8s.io/v1beta2",
+        "kind": "DeviceTaintRule",
+        "metadata": {"name": "dead"},
+        "spec": {
+            "deviceSelector": {"driver": "gpu.nvidia.com", "pool": "h1"},
+            "taint": {"key": "example.com/dead", "effect": "NoExecute"},
+        },
+    },
     topology(RACK, "kubernetes.io/hostname"),
     topology((RACK, "cage"), group="kai.scheduler", version="v1alpha1", name="k"),
 ]
@@ -83,10 +92,12 @@ SCALARS = (
     | st.floats()
     | TEXTS
 )
+KINDS = ["Node", "ResourceSlice", "DeviceTaintRule"]
 KEYS = st.sampled_from(
     [
         *("kind", "apiVersion", "metadata", "spec", "name", "labels", "driver", "pool"),
         *("devices", "basic", "attributes", "nodeName", "levels", "nodeLabel", "alias"),
+        *("taint", "deviceSelector", "device"),
         *("taints", "key", "effect", "string", "strings", "int", "type", "allocatable"),
     ]
 )
@@ -177,7 +188,7 @@ def test_broken_objects(tmp_path: Path, objects: list[Any], name: str | None) ->
     check(path, topology=name)
 
 
-@given(st.lists(VALUES, max_size=3), KEYS, st.sampled_from(["Node", "ResourceSlice"]))
+@given(st.lists(VALUES, max_size=3), KEYS, st.sampled_from(KINDS))
 @settings(max_examples=300, suppress_health_check=FIXTURE)
 def test_objects_of_any_shape(
     tmp_path: Path, values: list[Any], key: str, kind: str
