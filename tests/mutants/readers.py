@@ -119,8 +119,8 @@ FAULTS = (
     Fault(
         "parts are leaves",
         "slice_devices.py",
-        'if kind != "gpu":',
-        'if kind not in ("gpu", "mig"):',
+        "if kind != driver.whole and (",
+        "if kind not in (driver.whole, *driver.parts) and (",
         "test_slice_counters.py::test_whole_and_parts",
     ),
     Fault(
@@ -178,6 +178,20 @@ FAULTS = (
         "if rule.driver in (None, driver) and",
         "if",
         "test_device_taint_rules.py::test_what_is_selected",
+    ),
+    Fault(
+        "a GPU of any vendor needs no type",
+        "slice_devices.py",
+        "(driver.is_typed or kind is not None)",
+        "kind is not None",
+        "test_gpu_drivers.py::test_types_are_of_their_driver",
+    ),
+    Fault(
+        "pools of two drivers are one",
+        "slice_pools.py",
+        'pools.setdefault((driver, _field(document, "name", str)), {})',
+        'pools.setdefault(("", _field(document, "name", str)), {})',
+        "test_gpu_drivers.py::test_two_vendors_in_one_cluster",
     ),
     Fault(
         "GPU taint cordons",

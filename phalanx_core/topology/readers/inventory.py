@@ -196,8 +196,8 @@ class Inventory:
             entries.append(f"{row.full_name} lists label keys of Nodes and holds none")
         seen = "; ".join(entries) or "nothing"
         return (
-            "a cluster needs at least one GPU (nvidia.com/gpu of a Node, a device of "
-            f"type gpu of driver gpu.nvidia.com, Gres=gpu of Slurm); left out: {seen}"
+            "a cluster needs at least one GPU (nvidia.com/gpu of a Node, a whole GPU of "
+            f"a ResourceSlice, Gres=gpu of Slurm); left out: {seen}"
         )
 
     def _topology(self, hosts: list[Host]) -> Topology:

@@ -1,4 +1,4 @@
-"""Dynamic Resource Allocation (DRA) ResourceSlices of the driver gpu.nvidia.com."""
+"""Dynamic Resource Allocation (DRA) ResourceSlices of the drivers of GPUs."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from operator import attrgetter
 from typing import Any
 
 from phalanx_core.topology.readers.documents import Document
+from phalanx_core.topology.readers.gpu_drivers import (
+    GPU_DRIVERS,
+    NO_GPU_DRIVER,
+    OTHER_DRIVERS,
+)
 from phalanx_core.topology.readers.inventory import Inventory, Reader, Texts, natural
 from phalanx_core.topology.readers.slice_counters import whole_gpus
 from phalanx_core.topology.readers.slice_devices import (
-    DRIVER,
     Device,
     NoGpu,
     count_no_gpu,
@@ -46,7 +50,7 @@ class ResourceSlices(Reader):
     def trim(self, document: Document, texts: Texts) -> None:
         """Read the devices, in place of which their slice keeps what is used of them."""
         spec = _checked_spec(document)
-        if spec["driver"] == DRIVER:
+        if spec["driver"] in GPU_DRIVERS:
             spec["devices"] = read_devices(document, texts)
         else:
             document.body["spec"] = {"driver": spec["driver"]}
@@ -81,12 +85,12 @@ def _checked_spec(document: Document) -> dict[str, Any]:
 def _is_of_gpus(document: Document, inventory: Inventory) -> bool:
     """Whether a slice is of a GPU driver; slices of others are counted."""
     driver = document.body["spec"]["driver"]
-    if driver != DRIVER:
-        why = f"only slices of {DRIVER} hold GPUs"
-        inventory.leave_out(
-            f"ResourceSlice of driver {driver}", why, document.object_name
-        )
-    return bool(driver == DRIVER)
+    if driver in GPU_DRIVERS:
+        return True
+    what = f"ResourceSlice of driver {driver}"
+    why = OTHER_DRIVERS.get(driver, NO_GPU_DRIVER)
+    inventory.leave_out(what, why, document.object_name)
+    return False
 
 
 def _add_pool(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from phalanx_core.topology.readers.gpu_drivers import GPU_DRIVERS, GpuDriver
 from phalanx_core.topology.readers.inventory import Gpu
 from phalanx_core.topology.readers.products import type_name
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from phalanx_core.topology.readers.documents import Document
     from phalanx_core.topology.readers.inventory import Inventory
 
-DRIVER = "gpu.nvidia.com"
 _BUS = re.compile(
     r"(?:([0-9a-f]{1,8}):)?([0-9a-f]{1,2}):([0-9a-f]{1,2})\.([0-7])", re.IGNORECASE
 )
@@ -23,17 +23,6 @@ _VALUES = frozenset(("int", "bool", "string", "version"))
 _LISTS = frozenset(("ints", "bools", "strings", "versions"))
 # How almost every attribute is written.
 _PLAIN = {str: "string", int: "int"}
-_WHOLE = {"string": "gpu"}
-_TYPE = ("type",)
-_UUID = ("uuid",)
-_PRODUCT = ("productName",)
-_BUS_NAMES = ("resource.kubernetes.io/pciBusID", "pciBusID", "pcieBusID", "pciBusId")
-_MINOR = ("minor", "index")
-_PARENT = ("parentUUID",)
-_WHY = {
-    "mig": "a part of a GPU is not a leaf",
-    "vfio": "a GPU handed to a virtual machine is not a leaf",
-}
 _PLACES = ("nodeName", "nodeSelector", "allNodes")
 _type_name = lru_cache(maxsize=256)(type_name)
 
@@ -98,6 +87,7 @@ def read_devices(document: Document, texts: dict[str, str]) -> list[Device | NoG
         return []
     if not isinstance(devices, list):
         raise document.refuse("spec.devices", "must be a list")
+    driver = GPU_DRIVERS[spec["driver"]]
     is_per_device = bool(spec.get("perDeviceNodeSelection"))
     found: list[Device | NoGpu] = []
     for index, device in enumerate(devices):
@@ -108,7 +98,8 @@ def read_devices(document: Document, texts: dict[str, str]) -> list[Device | NoG
         else:
             inner = _inner(document, index, device)
             name = str(device["name"])
-        made = _read_device(document, index, texts.setdefault(name, name), inner)
+        name = texts.setdefault(name, name)
+        made = _read_device(document, index, name, inner, driver)
         if is_per_device:
             made.place = {key: inner[key] for key in _PLACES if key in inner}
         found.append(made)
@@ -130,7 +121,7 @@ def _inner(document: Document, index: int, device: Any) -> dict[str, Any]:
 
 
 def _read_device(
-    document: Document, index: int, name: str, inner: dict[str, Any]
+    document: Document, index: int, name: str, inner: dict[str, Any], driver: GpuDriver
 ) -> Device | NoGpu:
     attributes = inner.get("attributes")
     if attributes is None:
@@ -138,22 +129,25 @@ def _read_device(
     if not isinstance(attributes, dict):
         rule = "must be a mapping"
         raise document.refuse(f"spec.devices[{index}].attributes", rule)
-    if attributes.get("type") != _WHOLE:
-        kind = _read(document, index, attributes, _TYPE, str)
-        if kind != "gpu":
-            return _no_gpu(document, index, name, kind or "", attributes)
-    product = _read(document, index, attributes, _PRODUCT, str)
-    bus = _read(document, index, attributes, _BUS_NAMES, str)
+    if attributes.get("type") != driver.plain_type:
+        kind = _read(document, index, attributes, driver.type, str)
+        if kind != driver.whole and (driver.is_typed or kind is not None):
+            parent = None
+            if kind in driver.parts:
+                parent = _read(document, index, attributes, driver.parent, str)
+            return _no_gpu(document, index, name, kind or "", parent)
+    product = _read(document, index, attributes, driver.product, str)
+    bus = _read(document, index, attributes, driver.bus, str)
     minor = None
     if bus is None:
-        minor = _read(document, index, attributes, _MINOR, int)
+        minor = _read(document, index, attributes, driver.minor, int)
     taints = inner.get("taints")
     return Device(
         name,
         _type_name(product or "gpu"),
         bus=None if bus is None else _bus(document, index, bus),
         minor=minor,
-        uuid=_read(document, index, attributes, _UUID, str),
+        uuid=_read(document, index, attributes, driver.uuid, str),
         consumes=inner.get("consumesCounters"),
         taints=_taints(document, index, taints) if taints else (),
         index=index,
@@ -162,21 +156,23 @@ def _read_device(
 
 
 def _no_gpu(
-    document: Document, index: int, name: str, kind: str, attributes: dict[str, Any]
+    document: Document, index: int, name: str, kind: str, parent: str | None
 ) -> NoGpu:
     if not kind.isprintable():
         rule = f"must be printable, got {kind!r}"
         raise document.refuse(f"spec.devices[{index}].attributes[type]", rule)
-    parent = None
-    if kind == "mig":
-        parent = _read(document, index, attributes, _PARENT, str)
     return NoGpu(name, kind, parent, index=index)
 
 
 def count_no_gpu(document: Document, device: NoGpu, inventory: Inventory) -> None:
     """Count a device of another type as left out."""
+    driver = GPU_DRIVERS[document.body["spec"]["driver"]]
     what = f"device of type {device.kind}" if device.kind else "device without a type"
-    why = _WHY.get(device.kind, "only type gpu is a leaf")
+    why = f"only type {driver.whole} is a leaf"
+    if device.kind in driver.parts:
+        why = "a part of a GPU is not a leaf"
+    elif device.kind == "vfio":
+        why = "a GPU handed to a virtual machine is not a leaf"
     inventory.leave_out(what, why, f"{document.object_name}/{device.name}")
 
 
@@ -212,10 +208,7 @@ def _read(
     for name in names:
         value = attributes.get(name)
         if value is None:
-            name = f"{DRIVER}/{name}"
-            value = attributes.get(name)
-            if value is None:
-                continue
+            continue
         if isinstance(value, dict) and len(value) == 1:
             ((form, content),) = value.items()
             if form in _LISTS and isinstance(content, list) and len(content) == 1:

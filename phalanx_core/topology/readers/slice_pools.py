@@ -23,13 +23,15 @@ def complete_pools(
         If two slices of one name and generation differ, or slices of a pool disagree
         on how many there are.
     """
-    pools: dict[str, dict[str, Document]] = {}
+    # Drivers name their pools after hosts, so pools of two may have one name.
+    pools: dict[tuple[str, str], dict[str, Document]] = {}
     for document in documents:
-        slices = pools.setdefault(_field(document, "name", str), {})
+        driver = document.body["spec"]["driver"]
+        slices = pools.setdefault((driver, _field(document, "name", str)), {})
         before = slices.setdefault(document.object_name, document)
         if before.body != document.body:
             slices[document.object_name] = _newer(before, document)
-    for pool, slices in pools.items():
+    for (_, pool), slices in pools.items():
         complete = _complete(pool, list(slices.values()), inventory)
         if complete:
             yield complete

@@ -62,6 +62,14 @@ def ill() -> dict[str, Any]:
     return made
 
 
+def other(driver: str, **attributes: str) -> dict[str, Any]:
+    """A slice of another vendor's driver."""
+    made = {key: {"string": value} for key, value in attributes.items()}
+    return slice_(
+        "h3", [{"name": driver, "attributes": made}], driver=driver, name=driver
+    )
+
+
 RACK = "cloud.provider.com/topology-rack"
 BASE = [
     ill(),
@@ -69,6 +77,9 @@ BASE = [
     slice_("h1", [gpu(0), gpu(1)], generation=2),
     slice_("h1", [gpu(0)], generation=1, name="old"),
     selected(),
+    other("gpu.amd.com", type="amdgpu", productName="MI300X", pciAddr="0000:1a:00.0"),
+    other("gpu.intel.com", model="Max 1550", pciAddress="0000:1b:00.0"),
+    other("dra.net", ifName="eth0"),
     {
         "apiVersion": "resource.k8s.io/v1beta2",
         "kind": "DeviceTaintRule",
@@ -174,7 +185,10 @@ def test_the_base_compiles(tmp_path: Path) -> None:
     for name in ("default", "k"):
         assert check(path, topology=name)
     made = Topology.read(path, topology="k")
-    assert made.names == ("h1/gpu-0", "h1/gpu-1", "h2/gpu-3")
+    assert made.names == (
+        *("h1/gpu-0", "h1/gpu-1", "h2/gpu-3"),
+        *("h3/gpu.amd.com", "h3/gpu.intel.com"),
+    )
     assert made.levels == ("gpu", "host", "cage", "cluster")
 
 

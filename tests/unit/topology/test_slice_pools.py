@@ -84,14 +84,17 @@ def test_other_drivers(tmp_path: Path) -> None:
         slice_("h", [gpu(0)], driver="compute-domain.nvidia.com", name="c"),
         slice_("h", [gpu(0)], driver="gpu.example.com", pool=None, name="d"),
         slice_("h", [gpu(0)], driver="gpu.example.com", name="e"),
+        slice_("h", [gpu(0)], driver="dra.net", name="n"),
     ]
     rows[3]["spec"]["devices"] = "x"
     made = read(tmp_path, *rows)
     assert made.names == ("h/gpu-0",)
-    why = "only slices of gpu.nvidia.com hold GPUs"
     assert left_out(made) == [
-        f"1 x ResourceSlice of driver compute-domain.nvidia.com: {why} (c)",
-        f"2 x ResourceSlice of driver gpu.example.com: {why} (d, e)",
+        "1 x ResourceSlice of driver compute-domain.nvidia.com: it holds channels and "
+        "daemons of NVLink domains, no GPU (c)",
+        "1 x ResourceSlice of driver dra.net: it holds network interfaces, no GPU (n)",
+        "2 x ResourceSlice of driver gpu.example.com: it is no GPU driver that is read "
+        "(gpu.nvidia.com, gpu.amd.com, gpu.intel.com) (d, e)",
     ]
 
 
