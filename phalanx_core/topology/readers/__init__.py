@@ -28,6 +28,7 @@ from phalanx_core.topology.readers import (
 )
 from phalanx_core.topology.readers.documents import Document, load, shown
 from phalanx_core.topology.readers.inventory import Inventory, Options, Reader, Texts
+from phalanx_core.topology.readers.other_kinds import why_not_read
 from phalanx_core.topology.readers.sources import Progress
 from phalanx_core.topology.topology import Topology
 
@@ -120,7 +121,7 @@ def _leave_out(document: Document, inventory: Inventory) -> None:
     if isinstance(body, dict) and isinstance(body.get("kind"), str):
         kind = body["kind"]
         what = f"object of kind {shown(kind)}"
-        inventory.leave_out(what, "this kind is not read", document.object_name)
+        inventory.leave_out(what, why_not_read(kind), document.object_name)
         return
     raise TopologyError(
         f"{document.where}: format not known: neither a Kubernetes object with a kind, "

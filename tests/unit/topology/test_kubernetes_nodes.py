@@ -291,6 +291,52 @@ def test_other_kinds_are_left_out(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("kind", "version", "spec", "why"),
+    [
+        # Were its labels read, a Node would get some that its cluster refused.
+        (
+            "NodeFeature",
+            "nfd.k8s-sigs.io/v1alpha1",
+            {"labels": {"cloud.provider.com/topology-rack": "r9"}},
+            "nfd-master puts its labels on the Node, where they are read",
+        ),
+        # A flavor may select by any label, and names none as a domain.
+        (
+            "ResourceFlavor",
+            "kueue.x-k8s.io/v1beta2",
+            {"nodeLabels": {"pool": "a"}, "topologyName": "t"},
+            "it selects the Nodes of a quota: the Topology objects and the Nodes' "
+            "labels name the domains",
+        ),
+        (
+            "ComputeDomain",
+            "resource.nvidia.com/v1beta1",
+            {"numNodes": 2},
+            "it tells of the hosts of running workloads alone: the label "
+            "nvidia.com/gpu.clique of the Nodes is read",
+        ),
+    ],
+)
+def test_kinds_that_tell_nothing_new(
+    tmp_path: Path, kind: str, version: str, spec: dict[str, Any], why: str
+) -> None:
+    """They are left out with their reason, and change nothing."""
+    other = {
+        "apiVersion": version,
+        "kind": kind,
+        "metadata": {"name": "o", "labels": {"nfd.node.kubernetes.io/node-name": "h"}},
+        "spec": spec,
+    }
+    plain = Topology.read(write(tmp_path / "1.json", node("h", rack="r1")))
+    made = Topology.read(write(tmp_path / "2.json", node("h", rack="r1"), other))
+    assert made == plain
+    assert made.report is not None
+    assert [str(entry) for entry in made.report.left_out] == [
+        f"1 x object of kind {kind}: {why} (o)"
+    ]
+
+
 def test_same_object_twice(tmp_path: Path) -> None:
     """The same Node in two files counts once, whatever differs that is not read."""
     first = write(tmp_path / "a.json", node("h", 4, rack="r"))
