@@ -60,7 +60,8 @@ def odd_domains(topology: Forest) -> tuple[OddDomains, ...]:
     """Levels nearest first that have a usual shape and domains that differ from it.
 
     A shape is usual if more than half of a level's domains have it; where none is, the
-    level is irregular as a whole and no domain of it is odd.
+    level is irregular as a whole and no domain of it is odd. A level whose domains are
+    those of the level below is told by that one.
 
     Notes
     -----
@@ -81,7 +82,7 @@ def odd_domains(topology: Forest) -> tuple[OddDomains, ...]:
         reach = reach[first]
         real = tree.real[level] >= 0
         shapes = np.stack([np.diff(first)[real], np.diff(reach)[real]], axis=1)
-        usual = _usual(shapes)
+        usual = None if _repeats(shapes, tree.real[level - 1]) else _usual(shapes)
         if usual is None:
             continue
         odd = np.flatnonzero((shapes != usual).any(axis=1))
@@ -107,6 +108,11 @@ def odd_domains(topology: Forest) -> tuple[OddDomains, ...]:
             )
         )
     return tuple(found)
+
+
+def _repeats(shapes: np.ndarray, below: np.ndarray) -> bool:
+    """Whether each domain is one of the level below, which then says all there is."""
+    return bool((shapes[:, 0] == 1).all() and (below >= 0).all())
 
 
 def _usual(shapes: np.ndarray) -> np.ndarray | None:

@@ -53,8 +53,8 @@ def fill(
             continue
         if count is None:
             raise TopologyError(
-                f"{file}: host {name}: GPUs are not known: {source} or gpus_per_host "
-                "is needed"
+                f"{file}: host {name}: GPUs are not known: {source} or gpus_per_host= "
+                "(--gpus-per-host) is needed"
             )
         kind = (types or {}).get(name, "gpu")
         host.gpus = [Gpu(f"gpu-{index}", kind) for index in range(count)]

@@ -193,7 +193,10 @@ class Inventory:
             rest = len(entries) - _KINDS_TOLD
             entries[_KINDS_TOLD:] = [f"{rest} more kinds of things"]
         for row in self.level_lists:
-            entries.append(f"{row.full_name} lists label keys of Nodes and holds none")
+            entries.append(
+                f"{row.full_name} lists label keys of Nodes and holds none: its Nodes "
+                "are needed in the same read"
+            )
         seen = "; ".join(entries) or "nothing"
         return (
             "a cluster needs at least one GPU (nvidia.com/gpu of a Node, a whole GPU of "

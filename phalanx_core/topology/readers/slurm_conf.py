@@ -17,6 +17,7 @@ from phalanx_core.topology.readers.slurm_hosts import (
     is_scontrol,
     read_host_lines,
     read_scontrol,
+    shown_apart,
 )
 from phalanx_core.topology.readers.slurm_lines import (
     TOPOLOGY_KEYS,
@@ -80,7 +81,7 @@ class SlurmConf(Reader):
         """Add hosts with their domains; GPUs follow when all sources are read."""
         slurm = _Slurm()
         for document in documents:
-            for inner in _config_map(document) or [document]:
+            for inner in _config_map(document) or shown_apart(document):
                 _classify(inner, slurm, inventory)
         for document in slurm.scontrol:
             read_scontrol(document, slurm.hosts)
@@ -105,7 +106,9 @@ def _compile(lines: Sequence[Line], inventory: Inventory) -> list[str]:
         raise TopologyError(f"{where}: ring topology is not read")
     if "switchname" in heads and {"blockname", "blocksizes"} & set(heads):
         where = lines[heads.index("switchname")].where
-        raise TopologyError(f"{where}: switches and blocks in one topology")
+        other = next(line.where for line in lines if line.head.startswith("block"))
+        rule = f"switches and blocks in one topology, {other} is the other kind"
+        raise TopologyError(f"{where}: {rule}")
     if "switchname" in heads:
         return compile_tree(lines, inventory)
     return compile_blocks(lines, inventory)
@@ -145,7 +148,12 @@ def _classify(document: Document, slurm: _Slurm, inventory: Inventory) -> None:
         return
     if not any(key in (*_SLURM_KEYS, *_OTHER_KEYS) for key in keys):
         known = ", ".join(("SwitchName", "BlockName", "NodeName"))
-        raise TopologyError(f"{document.file}: no line of {known} in this file")
+        rule = f"no line of {known} in this file"
+        if "switchguid" in keys or "caguid" in keys:
+            rule += (
+                ": output of ibnetdiscover is not read, what topograph makes of it is"
+            )
+        raise TopologyError(f"{document.file}: {rule}")
     for key, line in keyed:
         if key == "include":
             why = "included files are not read"

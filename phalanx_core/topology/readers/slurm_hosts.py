@@ -16,6 +16,7 @@ from phalanx_core.topology.readers.slurm_lines import Text, pairs_of
 _COUNT = re.compile(r"[0-9]{1,4}")
 _NO_COUNT = "no_consume"
 _RECORD = re.compile(r"^(?=NodeName=)", re.MULTILINE)
+_SHOWN = re.compile(r"^(?:SwitchName|BlockName|AggregatedBlock)=", re.MULTILINE)
 _FIELD = re.compile(r"(?:^|\s)(NodeName|Gres|State)=(\S+)")
 _FLAGS = re.compile(r"[^A-Z_]+")
 _DOWN = frozenset(
@@ -55,6 +56,28 @@ def is_scontrol(document: Document) -> bool:
     rows = body.get("nodes") if isinstance(body, dict) else None
     first = rows[0] if isinstance(rows, list) and rows else None
     return isinstance(first, dict) and "name" in first and "state" in first
+
+
+def shown_apart(document: Document) -> list[Document]:
+    """Topology and hosts that scontrol showed in one stream, each by its own lines.
+
+    Lines of the other are left blank, so errors name the lines of the stream.
+    """
+    body = document.body
+    if not document.is_conf or "CPUTot=" not in body or not _SHOWN.search(body):
+        return [document]
+    parts: tuple[list[str], list[str]] = ([], [])
+    in_hosts = False
+    for line in body.splitlines():
+        # A host's record may go on over several lines.
+        in_hosts = not _SHOWN.match(line) and (in_hosts or line.startswith("NodeName="))
+        parts[in_hosts].append(line)
+        parts[not in_hosts].append("")
+    return [
+        Document(document.file, document.number, "\n".join(part), is_conf=True)
+        for part in parts
+        if any(part)
+    ]
 
 
 def read_scontrol(document: Document, hosts: SlurmHosts) -> None:

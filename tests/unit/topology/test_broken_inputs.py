@@ -160,6 +160,7 @@ TEXTS = {
     "topology.conf": "# s1=x\nSwitchName=s1 Nodes=n[1-3]\nSwitchName=c Switches=s1\n",
     "blocks.conf": "BlockName=a Nodes=n1\nBlockName=b Nodes=n2\nBlockSizes=1,2\n",
     "slurm.conf": "NodeName=n[1-3] Gres=gpu:h100:2 State=DRAIN\nDownNodes=n1\n",
+    "stream.conf": "SwitchName=s Nodes=n1\nNodeName=n1 CPUTot=1\n   Gres=gpu:2\n   State=IDLE\n",
     "scontrol.conf": "NodeName=n1 CPUTot=1 Gres=gpu:2 State=DOWN*+DRAIN Reason=x\n",
 }
 SCALARS = st.one_of(

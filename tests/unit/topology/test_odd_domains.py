@@ -74,3 +74,17 @@ def test_against_a_count(racks: list[list[int]]) -> None:
     for row in found:
         for name, _, leaves in row.examples:
             assert len(made.leaves(row.level, name)) == leaves
+
+
+def test_a_level_that_repeats_the_one_below() -> None:
+    """Racks that are one switch each are odd once, as racks, and not again as switches."""
+    racks = ["a"] * 2 + ["b"] * 2 + ["c"] * 2 + ["d"]
+    hosts = [str(at) for at in range(7)]
+    made = Topology.from_labels(["host", "rack", "switch"], [hosts, racks, racks])
+    assert [str(entry) for entry in odd_domains(made)] == [
+        "1 x rack: most have 2 host (d: 1)"
+    ]
+    # A switch whose hosts have no rack is told by no level below.
+    loose = [None if rack == "d" else rack for rack in racks]
+    made = Topology.from_labels(["host", "rack", "switch"], [hosts, loose, racks])
+    assert [entry.level for entry in odd_domains(made)] == ["switch"]

@@ -198,7 +198,14 @@ AggregatedBlock=x,y BlockIndex=3 Nodes=n[1-4] BlockSize=4
         ("SwitchName=s Nodes=n[a-b]", "'a-b' in 'n.a-b.' is no range"),
         ("SwitchName=s Nodes=@all", "'@all' is no host list"),
         ("RingName=r Nodes=n[1-4]", "line 1 RingName=r: ring topology is not read"),
-        ("SwitchName=s Nodes=a\nBlockName=b Nodes=c", "switches and blocks in one"),
+        (
+            "SwitchName=s Nodes=a\nBlockName=b Nodes=c",
+            "line 1 SwitchName=s: switches and blocks in one topology, .*line 2 BlockNa",
+        ),
+        (
+            "vendid=0x2c9\nswitchguid=0x1\n",
+            "no line of SwitchName, BlockName, NodeName in this file: output of ibnetdis",
+        ),
         ("BlockSizes=4", "line 1 BlockSizes=4: at least one block with hosts"),
         ("BlockName=b", "line 1 BlockName=b: at least one block with hosts"),
         ("BlockName=b Nodes=a\nBlockName=b Nodes=c", "block b occurs twice"),

@@ -107,6 +107,39 @@ def test_scontrol_paragraphs(tmp_path: Path) -> None:
     assert health(made) == (["n3/gpu-0"], ["n1/gpu-0"])
 
 
+SHOWN = """\
+SwitchName=a Level=0 LinkSpeed=1 Nodes=n[1-2]
+SwitchName=b Level=0 LinkSpeed=1 Nodes=n[3-4]
+SwitchName=top Level=1 LinkSpeed=1 Nodes=n[1-4] Switches=a,b
+"""
+
+
+@pytest.mark.parametrize("hosts_first", [False, True])
+@pytest.mark.parametrize("in_paragraphs", [False, True])
+def test_one_stream_of_scontrol(
+    tmp_path: Path, hosts_first: bool, in_paragraphs: bool
+) -> None:
+    """Topology and hosts shown one after the other, as two files of them would be."""
+    hosts = ONE_LINE
+    if in_paragraphs:
+        hosts = hosts.replace(" CPUTot", "\n   CPUTot").replace(" State", "\n   State")
+        hosts = hosts.replace("\nNodeName", "\n\nNodeName") + "\n"
+    both = hosts + SHOWN if hosts_first else SHOWN + hosts
+    made = read(tmp_path, both, tree="")
+    assert made == read(tmp_path, SHOWN, ONE_LINE, tree="")
+    assert made.levels == ("gpu", "host", "switch-0", "switch-1")
+    assert made.names == ("n1/gpu-0", "n2/gpu-0", "n3/gpu-0")
+    assert health(made) == (["n3/gpu-0"], ["n1/gpu-0"])
+
+
+def test_lines_of_one_stream(tmp_path: Path) -> None:
+    """An error names the line of the stream, in either part."""
+    with pytest.raises(TopologyError, match=r"line 4: a record needs NodeName= and St"):
+        read(tmp_path, SHOWN + "NodeName=n1 CPUTot=8 Gres=gpu:1\n", tree="")
+    with pytest.raises(TopologyError, match=r"line 5 SwitchName=c: 'color' is no key"):
+        read(tmp_path, ONE_LINE + "SwitchName=c Color=red\n", tree="")
+
+
 def test_scontrol_wins_over_slurm_conf(tmp_path: Path) -> None:
     """What runs knows the states; the configured GPUs stay."""
     slurm = "NodeName=n[1-6] Gres=gpu:h100:1 State=DRAIN\n"
