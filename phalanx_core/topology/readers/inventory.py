@@ -85,6 +85,7 @@ class Host:
 
     ``cordoned`` and ``down`` are health as the source tells it, of all its GPUs;
     ``marks`` are the source's words for it, and ``source`` the document that names it.
+    ``why_empty`` tells why it is left out if no source gives it a GPU.
     """
 
     name: str
@@ -94,6 +95,7 @@ class Host:
     down: bool = False
     marks: tuple[str, ...] = ()
     source: Document | None = None
+    why_empty: str = "it has no GPU"
 
     @property
     def where(self) -> str:
@@ -175,9 +177,9 @@ class Inventory:
             finish(self)
         hosts = [host for host in self.hosts.values() if host.gpus]
         hosts.sort(key=lambda host: natural(host.name))
-        without = [host.name for host in self.hosts.values() if not host.gpus]
-        for name in without:
-            self.leave_out("host", "it has no GPU", name)
+        for host in self.hosts.values():
+            if not host.gpus:
+                self.leave_out("host", host.why_empty, host.name)
         if not hosts:
             raise TopologyError(f"{', '.join(files)}: {self._no_gpu()}")
         for host in hosts:

@@ -21,7 +21,9 @@ _FIELDS = {
     "spec": ("unschedulable", "taints"),
     "status": ("allocatable", "capacity"),
 }
-_VENDOR = "nvidia.com/"
+# A number of these may count parts, and no label that all clusters have tells.
+_UNCOUNTED = ("amd.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe")
+_KEPT = ("nvidia.com/", *_UNCOUNTED)
 _COUNT = re.compile(r"[0-9]{1,4}")
 _PART = re.compile(r"-MIG-\d")
 
@@ -43,10 +45,10 @@ class KubernetesNodes(Reader):
         document.body = kept
         metadata, status = kept.get("metadata"), kept.get("status")
         if isinstance(metadata, dict) and "labels" in metadata:
-            metadata["labels"] = _shared(metadata["labels"], "", texts)
+            metadata["labels"] = _shared(metadata["labels"], ("",), texts)
         if isinstance(status, dict):
             for key, amounts in status.items():
-                status[key] = _shared(amounts, _VENDOR, texts)
+                status[key] = _shared(amounts, _KEPT, texts)
 
     def read(self, documents: Sequence[Document], inventory: Inventory) -> None:
         """Add hosts, their GPUs by number and their health; labels are read last."""
@@ -60,6 +62,7 @@ class KubernetesNodes(Reader):
             host = inventory.host(name)
             host.source = document
             host.gpus = _gpus(document, labels, inventory)
+            host.why_empty = _why_empty(document)
             mark(document, host, inventory.options.tolerate)
         inventory.close_with(assign_levels)
         inventory.close_with(tell)
@@ -72,8 +75,8 @@ def _picked(value: Any, fields: Sequence[str]) -> Any:
     return {key: value[key] for key in fields if key in value}
 
 
-def _shared(value: Any, start: str, texts: Texts) -> Any:
-    """A mapping's entries whose key starts so, each text in its one copy."""
+def _shared(value: Any, starts: tuple[str, ...], texts: Texts) -> Any:
+    """A mapping's entries whose key starts so or so, each text in its one copy."""
     if not isinstance(value, dict):
         return value
     copy = texts.setdefault
@@ -83,7 +86,7 @@ def _shared(value: Any, start: str, texts: Texts) -> Any:
             copy(text, text) if type(text) is str else text
         )
         for key, text in value.items()
-        if str(key).startswith(start)
+        if str(key).startswith(starts)
     }
 
 
@@ -164,6 +167,15 @@ def _gpus(
         )
     kind = type_name(product.removesuffix("-SHARED"))
     return [Gpu(f"gpu-{index}", kind) for index in range(count)]
+
+
+def _why_empty(document: Document) -> str:
+    """Why a Node gives no leaf, unless a ResourceSlice does."""
+    status = document.body.get("status") or {}
+    for key in status.get("allocatable") or ():
+        if key in _UNCOUNTED:
+            return f"of {key} only ResourceSlices tell whether they are whole GPUs"
+    return "it has no GPU"
 
 
 def _compare_capacity(

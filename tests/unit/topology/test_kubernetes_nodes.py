@@ -10,7 +10,7 @@ import pytest
 from phalanx_core import Gang, Planner
 from phalanx_core.errors import TopologyError
 from phalanx_core.topology import Topology
-from tests.unit.topology.objects import H100, node, write
+from tests.unit.topology.objects import H100, node, slice_, write
 
 
 def labelled(name: str, labels: dict[str, str]) -> dict[str, Any]:
@@ -335,6 +335,25 @@ def test_kinds_that_tell_nothing_new(
     assert [str(entry) for entry in made.report.left_out] == [
         f"1 x object of kind {kind}: {why} (o)"
     ]
+
+
+@pytest.mark.parametrize("key", ["amd.com/gpu", "gpu.intel.com/i915"])
+def test_gpus_of_other_vendors(tmp_path: Path, key: str) -> None:
+    """A Node's number may be of parts, so it is left out, and said to be there."""
+    other = node("h2", None)
+    other["status"]["allocatable"][key] = "8"
+    why = f"of {key} only ResourceSlices tell whether they are whole GPUs"
+    made = Topology.read(write(tmp_path / "1.json", node("h1"), other))
+    assert made.report is not None
+    assert [str(entry) for entry in made.report.left_out] == [f"1 x host: {why} (h2)"]
+    with pytest.raises(TopologyError, match=f"at least one GPU.*1 x host: {why}"):
+        Topology.read(write(tmp_path / "2.json", other))
+    device = {"name": "a", "attributes": {"type": {"string": "amdgpu"}}}
+    told = slice_("h2", [device], driver="gpu.amd.com")
+    made = Topology.read(write(tmp_path / "3.json", other, told))
+    assert made.names == ("h2/a",)
+    assert made.report is not None
+    assert made.report.left_out == ()
 
 
 def test_same_object_twice(tmp_path: Path) -> None:
