@@ -63,6 +63,9 @@ class ResourceSlices(Reader):
         places = Places(inventory)
         for slices in complete_pools(ours, inventory):
             _add_pool(slices, places, found, inventory)
+        for document in documents:
+            # A device knows its document: a circle of the two would wait for a collector.
+            document.body["spec"].pop("devices", None)
         _check_uuids(found, inventory)
         _add(found.gpus, inventory)
 
@@ -126,6 +129,7 @@ def _add_slice(
         return
     per_device = places.is_per_device(document)
     host = None if per_device else places.host_of(document, "spec", spec)
+    has_rules = bool(inventory.taint_rules)
     for device in devices:
         if device.place is not None:
             host = places.host_of(document, device.path, device.place)
@@ -134,7 +138,7 @@ def _add_slice(
             if device.parent is not None:
                 found.cut.setdefault(device.parent, host or document.object_name)
             continue
-        if device.taints or inventory.taint_rules:
+        if device.taints or has_rules:
             mark(device, spec["driver"], spec["pool"]["name"], inventory)
         if host is None:
             why = "it belongs to no single host"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -295,6 +296,21 @@ def test_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ours = peak(lambda: Topology.read(path))
     theirs = peak(lambda: json.loads(path.read_text("utf-8")))
     assert ours < theirs / 4
+
+
+def test_nothing_is_left_behind(tmp_path: Path) -> None:
+    """What was read is freed with the reading, and waits for no collector."""
+    slices = [slice_(f"h{at}", [gpu(row) for row in range(8)]) for at in range(60)]
+    old = [slice_(f"h{at}", [gpu(0)], generation=0, name="o") for at in range(60)]
+    path = write(tmp_path / "a.json", *slices, *old)
+    Topology.read(path)
+    gc.collect()
+    gc.disable()
+    try:
+        Topology.read(path)
+        assert gc.collect() < 200
+    finally:
+        gc.enable()
 
 
 def test_what_is_cut_away_is_not_needed(tmp_path: Path) -> None:
