@@ -22,6 +22,8 @@ from phalanx_core.topology.readers.sources import (
 from phalanx_core.topology.readers.yaml_documents import yaml_bodies
 
 RULE_LENGTH_MAX = 500
+# A text that is no JSON is held whole.
+TEXT_MAX = 1 << 30
 # A JSON document of up to so many signs is parsed at once, a longer one item by item.
 WHOLE_MAX = 1 << 20
 _KEY_VALUE = re.compile(r"[A-Za-z]\w*\s*=")
@@ -159,7 +161,7 @@ def parse(path: str, text: Iterator[str], claim: Claim) -> list[Document]:
     if first.lstrip()[:1] in ("{", "["):
         stream = JsonStream(path, chain([first], text))
         return list(json_items(stream, WHOLE_MAX, keep))
-    whole = "".join(chain([first], text))
+    whole = _joined(path, chain([first], text))
     if path.endswith(".csv") or _is_table(whole.lstrip()):
         return [keep(whole, is_table=True)]
     if _is_conf(whole):
@@ -172,6 +174,18 @@ def parse(path: str, text: Iterator[str], claim: Claim) -> list[Document]:
     if is_empty:
         raise TopologyError(f"{path}: the file holds no document")
     return found
+
+
+def _joined(path: str, text: Iterator[str]) -> str:
+    parts: list[str] = []
+    size = 0
+    for piece in text:
+        parts.append(piece)
+        size += len(piece)
+        if size > TEXT_MAX:
+            rule = f"a text that is no JSON may have at most {TEXT_MAX} characters"
+            raise TopologyError(f"{path}: {rule}")
+    return "".join(parts)
 
 
 def _is_table(start: str) -> bool:

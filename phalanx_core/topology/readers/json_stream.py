@@ -15,6 +15,8 @@ from typing import Any
 
 from phalanx_core.errors import TopologyError
 
+# One value of it is held whole.
+VALUE_MAX = 1 << 30
 _DECODER = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\n\r]*")
 _ANY_SPACE = re.compile(r"\s*")
@@ -150,6 +152,10 @@ class JsonStream:
         A window that doubles parses a value of any length at twice its cost at most.
         """
         left = self._text[self._at :]
+        if len(left) > VALUE_MAX:
+            place = self._shown(self._at)
+            rule = f"a value may have at most {VALUE_MAX} characters"
+            raise TopologyError(f"{self.path}: {place}: {rule}")
         self._line, self._column = self._place(self._at)
         parts, count = [left], 0
         while not self._is_last and count <= len(left):
@@ -170,6 +176,8 @@ class JsonStream:
         return self._line + lines, at - self._text.rindex("\n", 0, at) - 1
 
     def _refuse(self, at: int, rule: str) -> TopologyError:
+        return TopologyError(f"{self.path}: {self._shown(at)}: not JSON: {rule}")
+
+    def _shown(self, at: int) -> str:
         line, column = self._place(at)
-        place = f"line {line + 1} column {column + 1}"
-        return TopologyError(f"{self.path}: {place}: not JSON: {rule}")
+        return f"line {line + 1} column {column + 1}"

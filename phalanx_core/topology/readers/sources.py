@@ -14,7 +14,8 @@ from typing import BinaryIO
 
 from phalanx_core.errors import TopologyError
 
-BYTES_MAX = 1 << 30
+# Far above any cluster's: it ends a pipe that never does.
+BYTES_MAX = 1 << 36
 # Large enough that a value cut by its end is rarely parsed twice.
 PIECE_SIZE = 1 << 20
 _SUFFIXES = (".yaml", ".yml", ".json", ".conf", ".csv")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from phalanx_core.errors import TopologyError
 from phalanx_core.topology import Topology
-from phalanx_core.topology.readers import documents, sources
+from phalanx_core.topology.readers import documents, json_stream, sources
 from phalanx_core.topology.readers.json_stream import JsonStream
 from phalanx_core.topology.readers.object_lists import items_of, json_items
 from tests.unit.topology.objects import gpu, node, slice_, topology, write
@@ -264,6 +264,27 @@ def test_each_item_is_handed_on(tmp_path: Path) -> None:
     assert list(json_items(stream, 8, keep)) == [f"h{at}" for at in range(100)]
     # A window that doubles has read one item and what it takes to see its end.
     assert max(ahead) <= 4
+
+
+def test_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text is bounded where it is held whole, a stream of JSON by its longest value."""
+    monkeypatch.setattr(documents, "WHOLE_MAX", 8)
+    monkeypatch.setattr(sources, "PIECE_SIZE", 64)
+    monkeypatch.setattr(documents, "TEXT_MAX", 1000)
+    monkeypatch.setattr(json_stream, "VALUE_MAX", 1000)
+    path = write(tmp_path / "a.json", *(node(f"h{at}", 1) for at in range(40)))
+    assert path.stat().st_size > 4 * 1000
+    assert Topology.read(path).leaf_count == 40
+    text = f'{{"kind": "List",\n "x": "{"y" * 3000}", "items": [{NODE}]}}'
+    path.write_text(text, encoding="utf-8")
+    rule = r"a\.json: line 2 column 7: a value may have at most 1000 characters"
+    with pytest.raises(TopologyError, match=rule):
+        Topology.read(path)
+    conf = tmp_path / "a.conf"
+    conf.write_text("SwitchName=s Nodes=n1\n" * 50, encoding="utf-8")
+    rule = r"a\.conf: a text that is no JSON may have at most 1000 characters"
+    with pytest.raises(TopologyError, match=rule):
+        Topology.read(conf)
 
 
 def wide(name: str) -> dict[str, Any]:
