@@ -138,8 +138,8 @@ PHX_INLINE int phx_in_spare(const phx_planner *planner, uint32_t leaf)
                    phx_ancestor(planner->tree, 0, leaf, planner->count->spare_size));
 }
 
-/* The level of the domain that a part may not leave, as a bit: even one rank must lie in a real one;
- * 0 where it has none of its own. */
+/* The level of the domain that a part may not leave, as a bit: even one rank must lie in a real
+ * one; 0 where it has none of its own. */
 PHX_INLINE uint32_t phx_part_names(const phx_tree *tree, const phx_part *part)
 {
     return part->within == PHX_NONE ? 0 : 1u << tree->internal[part->within];
