@@ -8,14 +8,18 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from phalanx_core.cli import asks, results
+from phalanx_core.cli.following import drawn, followed
 from phalanx_core.cli.jobs_file import JobSpec
 from phalanx_core.cli.marks import Letters, changes, mark_of
 from phalanx_core.cli.near import did_you_mean
 from phalanx_core.cli.state_file import State
 from phalanx_core.cli.targets import Target
-from phalanx_core.errors import InvalidRequest, PhalanxError, SaveError
-from phalanx_core.placement import Gang, Misfit, Placement, Planner, Repair
+from phalanx_core.errors import InvalidRequest, SaveError
+from phalanx_core.placement import Misfit, Placement, Planner, Repair, SyncReport
 from phalanx_core.topology import Topology
+
+# Why jobs are broken before anything is placed, by kind of event.
+BROKEN_BY = {"resume": "broken jobs", "sync": "cluster files"}
 
 
 class Fleet:
@@ -30,6 +34,13 @@ class Fleet:
     alignment
         "exact" or "buddy".
 
+    Attributes
+    ----------
+    given
+        The cluster as its files describe it.
+    topology
+        The same, and beside it leaves that jobs hold and the files no longer have.
+
     Raises
     ------
     InvalidRequest
@@ -37,11 +48,13 @@ class Fleet:
     """
 
     def __init__(self, topology: Topology, spares: str | None, alignment: str) -> None:
+        self.given = topology
         self.topology = topology
         self.spares = spares
         self.alignment = alignment
         self.specs: dict[str, JobSpec] = {}
         self.letters = Letters()
+        self._told: list[str] = []
         held = asks.spares_of(topology, spares)
         try:
             with warnings.catch_warnings():
@@ -52,32 +65,16 @@ class Fleet:
                 }
         except InvalidRequest as error:
             raise InvalidRequest(f"--alignment {alignment}: {error}") from None
-        report = topology.report
-        for planner, leaves in self._named(report.tainted if report else ()):
-            planner.fail(leaves)
-        for planner, leaves in self._named(report.cordoned if report else ()):
-            planner.cordon(leaves)
 
-    def resume(self, path: str, state: State) -> None:
-        """Take over planners and jobs of a state file.
+    def resume(self, path: str, state: State, planners: dict[str, Planner]) -> None:
+        """Take over the jobs of a state file, and the planners loaded from it.
 
         Raises
         ------
         SaveError
-            If the file belongs to another topology or to other options.
+            If the two do not belong together.
         """
-        if state.topology != self.topology.fingerprint.hex():
-            raise SaveError(
-                f"{path}: was saved for another topology (fingerprint "
-                f"{state.topology}, this cluster's is {self.topology.fingerprint.hex()})"
-            )
-        if sorted(state.planners) != sorted(self.planners):
-            raise SaveError(f"{path}: was saved for other GPU types")
-        for name, saved in state.planners.items():
-            try:
-                self.planners[name] = Planner.load(self.topology, saved)
-            except PhalanxError as error:
-                raise SaveError(f"{path}: {error}") from None
+        self.planners |= planners
         for spec in state.jobs:
             self.specs[spec.name] = spec
             self.letters.give(spec.name)
@@ -85,9 +82,28 @@ class Fleet:
         if held != sorted(self.specs):
             raise SaveError(f"{path}: its table of jobs and its planners disagree")
 
+    def follow(self) -> dict[str, SyncReport]:
+        """Bring every planner to the given cluster; what that changed, by GPU type.
+
+        Raises
+        ------
+        InvalidRequest
+            If jobs run on a GPU type that the cluster has no more.
+        """
+        for name in [one for one in self.planners if one not in self.given.type_names]:
+            if jobs := ", ".join(map(repr, self.planners[name].jobs())):
+                raise InvalidRequest(
+                    f"GPU type {name!r} is on no leaf of the cluster any more, and the "
+                    f"state has jobs on it: --release {jobs}"
+                )
+            del self.planners[name]
+        found = {name: followed(p, self.given) for name, p in self.planners.items()}
+        self.topology = drawn(self.given, self.planners, found)
+        return found
+
     def notes(self) -> list[str]:
         """What a person should know beside the results, a sentence each."""
-        report = self.topology.report
+        report = self.given.report
         states = {
             "down": report.tainted if report else (),
             "cordoned": report.cordoned if report else (),
@@ -97,20 +113,26 @@ class Fleet:
             for state, names in states.items()
             if names
         ]
-        return [*ill, *(text for p in self.planners.values() for text in p.warnings)]
+        short = (
+            text for planner in self.planners.values() for text in planner.warnings
+        )
+        return [*ill, *short, *self._told]
 
     def state(self) -> State:
         """What a later run needs to go on."""
         return State(
-            topology=self.topology.fingerprint.hex(),
+            topology=self.given,
             spares=self.spares,
             alignment=self.alignment,
             jobs=tuple(self.specs.values()),
             planners={name: p.save() for name, p in self.planners.items()},
         )
 
-    def check(self, where: str, spec: JobSpec, type_name: str | None) -> Gang:
-        """Gang of a spec, checked whole; places nothing.
+    def check(self, where: str, spec: JobSpec, type_name: str | None) -> None:
+        """Refuse what could not be placed however empty the cluster; places nothing.
+
+        A job of the state is as it was when it was placed: the domains that it names
+        may have gone since.
 
         Raises
         ------
@@ -118,8 +140,6 @@ class Fleet:
             Naming file, job, field and rule.
         """
         job = f"{where}: job {spec.name!r}"
-        gang = asks.gang_of(self.topology, job, spec)
-        planner = self.planners[asks.type_of(self.topology, job, spec, type_name)]
         kept = self.specs.get(spec.name)
         if kept is not None and kept != spec:
             raise InvalidRequest(
@@ -127,31 +147,34 @@ class Fleet:
                 "else; --release it or choose another name"
             )
         if kept is None:
+            planner = self.planners[asks.type_of(self.given, job, spec, type_name)]
+            gang = asks.gang_of(planner.topology, job, spec)
             try:
                 planner.fits(gang)
             except InvalidRequest as error:
                 raise InvalidRequest(f"{job}: {error}") from None
-        return gang
 
     def place(self, where: str, spec: JobSpec, type_name: str | None) -> results.Placed:
-        """Place a job, or find it placed; the answer in names."""
+        """Place a job that was checked, or find it placed; the answer in names."""
         job = f"{where}: job {spec.name!r}"
-        gang = self.check(where, spec, type_name)
-        kind = asks.type_of(self.topology, job, spec, type_name)
-        planner = self.planners[kind]
         kept = spec.name in self.specs
-        placement = (
-            planner.placement(spec.name) if kept else planner.place(spec.name, gang)
-        )
+        placement: Placement | Misfit
+        if kept:
+            planner = self._planner_of("--state", spec.name)
+            placement = planner.placement(spec.name)
+        else:
+            planner = self.planners[asks.type_of(self.given, job, spec, type_name)]
+            gang = asks.gang_of(planner.topology, job, spec)
+            placement = planner.place(spec.name, gang)
         if isinstance(placement, Misfit):
-            return results.Placed(spec, "refused", kind, misfit=placement)
+            return results.Placed(spec, "refused", planner.type, misfit=placement)
         self.specs[spec.name] = spec
         self.letters.give(spec.name)
-        leaves = placement.leaves.tolist()
+        leaves = self._shown(planner, placement.leaves.tolist())
         return results.Placed(
             spec,
             "kept" if kept else "placed",
-            kind,
+            planner.type,
             level=placement.level_name,
             domain=placement.domain_name,
             hosts=tuple(results.host_ranks(self.topology, leaves)),
@@ -186,10 +209,18 @@ class Fleet:
         return found
 
     def heal(self, target: Target) -> None:
-        """Leaves are well and open to work again."""
+        """Leaves are well and open to work again, whatever their source says now."""
         for planner, leaves in self._by_planner(target.leaves):
             planner.heal(leaves)
             planner.uncordon(leaves)
+        report = self.given.report
+        ill = {*report.tainted, *report.cordoned} if report else frozenset()
+        names = [self.topology.names[leaf] for leaf in target.leaves]
+        if count := sum(name in ill for name in names):
+            self._told.append(
+                f"--heal {target.text}: {count} leaves are still down or cordoned by "
+                "their source, which the next run follows"
+            )
 
     def release(self, job: str) -> None:
         """A job of the state ends."""
@@ -198,8 +229,10 @@ class Fleet:
         self.letters.drop(job)
 
     def fenced(self, job: str) -> None:
-        """The old pods of a job are gone."""
-        self._planner_of("--fenced", job).fenced(job)
+        """The old pods of a job are gone, be it placed or released."""
+        freed = [planner.fenced(job).size for planner in self.planners.values()]
+        if not any(freed):
+            self._planner_of("--fenced", job)
 
     def fail(self, target: Target) -> results.Event:
         """Lose leaves, and repair every job that held one."""
@@ -219,29 +252,52 @@ class Fleet:
         ]
         return self._event("drain", target, hit)
 
-    def mend(self) -> results.Event | None:
-        """Try again the repairs that a run before was refused."""
-        owed = [str(job) for p in self.planners.values() for job in p.broken()]
+    def broken(self) -> list[str]:
+        """Jobs that owe a repair, in order of the planners."""
+        return [str(job) for p in self.planners.values() for job in p.broken()]
+
+    def mend(self, kind: str, jobs: Sequence[str]) -> results.Event | None:
+        """Repair those of some jobs that are broken; None where none is."""
+        owed = [job for job in self.broken() if job in jobs]
         if not owed:
             return None
         hit = self._mend_all(list(self.marks()), owed)
-        return self._event("resume", Target("broken jobs", ()), hit)
+        return self._event(kind, Target(BROKEN_BY[kind], ()), hit)
 
     def marks(self) -> str:
         """One character a leaf, by leaf id."""
         row = [""] * self.topology.leaf_count
         for name, planner in self.planners.items():
             code = self.topology.type_names.index(name)
-            for leaf in np.flatnonzero(self.topology.type_of == code).tolist():
-                row[leaf] = mark_of(planner.owner(leaf), self.letters)
+            leaves = np.flatnonzero(self.topology.type_of == code).tolist()
+            for leaf, own in zip(leaves, self._own(planner, leaves), strict=True):
+                row[leaf] = mark_of(planner.owner(own), self.letters)
         return "".join(row)
 
     def _mend_all(self, shown: list[str], jobs: Sequence[str]) -> list[results.Mended]:
         order = {name: at for at, name in enumerate(self.specs)}
         return [
-            self._mended(job, self._planner_of("--fail", job).replan(job), shown)
+            self._mended(job, self._replan(job), shown)
             for job in sorted(jobs, key=lambda name: order[name])
         ]
+
+    def _replan(self, job: str) -> Repair | Misfit:
+        """Repair a job under the limits it asks for, on the domains that are there."""
+        planner, spec = self._planner_of("--fail", job), self.specs[job]
+        if not spec.limits:
+            return planner.replan(job)
+        here = planner.topology
+        limits = {
+            level: {
+                name: cap
+                for name, cap in caps.items()
+                if name == "*" or _has(here, level, name)
+            }
+            for level, caps in spec.limits.items()
+        }
+        asked = JobSpec(job, spec.ranks, limits=limits)
+        gang = asks.gang_of(here, f"job {job!r}", asked)
+        return planner.replan(job, limits=gang.limits)
 
     def _mended(
         self, job: str, answer: Repair | Misfit, shown: list[str]
@@ -249,8 +305,11 @@ class Fleet:
         """A repair in names; ``shown`` are the marks last drawn, and are brought on."""
         if isinstance(answer, Misfit):
             return results.Mended(job, "refused", misfit=answer)
+        planner = self._planner_of("--fail", job)
         names, levels = self.topology.names, self.topology.levels
-        moves = answer.moves.tolist()
+        moves = [
+            (rank, *self._shown(planner, ends)) for rank, *ends in answer.moves.tolist()
+        ]
         touched = [old for _, old, _ in moves] + [new for _, _, new in moves]
         now = self.marks()
         rows = tuple(changes(self.topology, touched, "".join(shown), now))
@@ -272,14 +331,20 @@ class Fleet:
         names = tuple(self.topology.names[leaf] for leaf in target.leaves)
         return results.Event(kind, target.text, names, tuple(hit))
 
-    def _named(self, names: Sequence[str]) -> Iterator[tuple[Planner, list[int]]]:
-        return self._by_planner(sorted(map(self.topology.leaf, names)))
-
     def _by_planner(self, leaves: Sequence[int]) -> Iterator[tuple[Planner, list[int]]]:
         for code, name in enumerate(self.topology.type_names):
             of_type = [leaf for leaf in leaves if self.topology.type_of[leaf] == code]
             if of_type:
-                yield self.planners[name], of_type
+                planner = self.planners[name]
+                yield planner, self._own(planner, of_type)
+
+    def _own(self, planner: Planner, leaves: list[int]) -> list[int]:
+        """Ids of leaves in a planner's topology, which may lack what others hold."""
+        return _translated(self.topology, planner.topology, leaves)
+
+    def _shown(self, planner: Planner, leaves: list[int]) -> list[int]:
+        """Ids of a planner's leaves in the topology that is shown."""
+        return _translated(planner.topology, self.topology, leaves)
 
     def _planner_of(self, option: str, job: str) -> Planner:
         for planner in self.planners.values():
@@ -287,3 +352,17 @@ class Fleet:
                 return planner
         near = did_you_mean(job, self.specs)
         raise InvalidRequest(f"{option} {job!r}: the state holds no such job{near}")
+
+
+def _has(topology: Topology, level: str, name: str) -> bool:
+    try:
+        topology.domain_index(level, name)
+    except InvalidRequest:
+        return False
+    return True
+
+
+def _translated(source: Topology, target: Topology, leaves: list[int]) -> list[int]:
+    if source is target:
+        return leaves
+    return [target.leaf(source.names[leaf]) for leaf in leaves]

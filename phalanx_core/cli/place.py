@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from phalanx_core.cli import exits, outputs
 from phalanx_core.cli.fleet import Fleet
+from phalanx_core.cli.following import loaded
 from phalanx_core.cli.jobs_file import JobSpec, read_jobs
-from phalanx_core.cli.outputs import Output
 from phalanx_core.cli.report import (
     print_event,
     print_files,
     print_picture,
     print_placed,
+    print_synced,
     tell_refusals,
 )
 from phalanx_core.cli.results import Event, Placed
@@ -21,6 +25,7 @@ from phalanx_core.cli.state_file import read_state, write_state
 from phalanx_core.cli.targets import find_target
 from phalanx_core.cli.topology import Source, summary
 from phalanx_core.errors import InvalidRequest
+from phalanx_core.placement import SyncReport
 from phalanx_core.topology import Topology
 
 
@@ -49,10 +54,11 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Done:
-    """What became of the jobs of the file, and what events did."""
+    """What became of the jobs of the file, and what events and the files did."""
 
     placed: list[Placed]
     events: list[Event]
+    synced: dict[str, SyncReport]
 
 
 def run_place(wanted: Wanted) -> int:
@@ -67,6 +73,7 @@ def run_place(wanted: Wanted) -> int:
         wanted.output, wanted.output_dir, wanted.output_options, wanted.as_json
     )
     *clusters, jobs_path = _checked_paths(wanted)
+    screen = Screen(wanted.as_json or (output is not None and output.printed))
     jobs = read_jobs(jobs_path)
     source = Source(
         tuple(clusters),
@@ -76,22 +83,47 @@ def run_place(wanted: Wanted) -> int:
         wanted.tolerate,
     )
     topology = source.read()
-    fleet = _fleet(topology, wanted)
-    healed = [find_target(topology, "--heal", text) for text in wanted.heal]
+    fleet, done = _run(screen, wanted, jobs, topology)
+    told: dict[str, str] = {}
+    paths: dict[str, Path] = {}
+    if output is not None:
+        told = outputs.texts(fleet, output, done.placed, done.events)
+        paths = {} if output.printed else outputs.files(output, told)
+    if wanted.state is not None:
+        write_state(wanted.state, fleet.state())
+    outputs.save(paths, told)
+    print_files(screen, paths)
+    screen.show()
+    if output is not None and output.printed:
+        tell_refusals(done.placed, done.events)
+        screen.paste(outputs.joined(told))
+    if wanted.as_json:
+        screen.document(_document(fleet, done, paths))
+    return _code(done)
+
+
+def _run(
+    screen: Screen, wanted: Wanted, jobs: tuple[JobSpec, ...], topology: Topology
+) -> tuple[Fleet, Done]:
+    """Resume, place, break and repair; in memory alone."""
+    fleet, resumed = _fleet(topology, wanted)
+    owed = fleet.broken()
+    synced = fleet.follow()
+    healed = [find_target(fleet.topology, "--heal", text) for text in wanted.heal]
     struck = [
-        (kind, find_target(topology, f"--{kind}", text)) for kind, text in wanted.events
+        (kind, find_target(fleet.topology, f"--{kind}", text))
+        for kind, text in wanted.events
     ]
     for target in healed:
         fleet.heal(target)
-    for job in wanted.fenced:
-        fleet.fenced(job)
-    for job in wanted.release:
-        fleet.release(job)
     for spec in jobs:
-        fleet.check(jobs_path, spec, wanted.type)
-    screen = Screen(wanted.as_json or (output is not None and output.printed))
-    resumed = fleet.mend()
-    events = [] if resumed is None else [resumed]
+        fleet.check(wanted.paths[-1], spec, wanted.type)
+    if not resumed:
+        synced = {}
+    print_synced(screen, synced)
+    fresh = [job for job in fleet.broken() if job not in owed]
+    mended = [fleet.mend("resume", owed), fleet.mend("sync", fresh)]
+    events = [event for event in mended if event is not None]
     for event in events:
         print_event(screen, event)
     placed = _place(screen, fleet, wanted, jobs)
@@ -101,37 +133,21 @@ def run_place(wanted: Wanted) -> int:
         print_event(screen, event)
     if struck:
         print_picture(screen, fleet, "after that")
-    return _close(wanted, output, fleet, screen, Done(placed, events))
+    return fleet, Done(placed, events, synced)
 
 
-def _close(
-    wanted: Wanted, output: Output | None, fleet: Fleet, screen: Screen, done: Done
-) -> int:
-    """Save, then print; an exit code."""
-    told = (
-        {} if output is None else outputs.texts(fleet, output, done.placed, done.events)
-    )
-    paths = {} if output is None or output.printed else outputs.files(output, told)
-    if wanted.state is not None:
-        write_state(wanted.state, fleet.state())
-    outputs.save(paths, told)
-    code = _code(done)
-    print_files(screen, paths)
-    screen.show()
-    if output is not None and output.printed:
-        tell_refusals(done.placed, done.events)
-        screen.paste(outputs.joined(told))
-    if wanted.as_json:
-        document = {
-            **summary(fleet.topology),
-            "notes": fleet.notes(),
-            "jobs": [row.to_dict() for row in done.placed],
-            "events": [event.to_dict() for event in done.events],
-            "files": {name: str(path) for name, path in paths.items()},
-            "exit_code": code,
-        }
-        screen.document(document)
-    return code
+def _document(fleet: Fleet, done: Done, paths: Mapping[str, Path]) -> dict[str, Any]:
+    return {
+        **summary(fleet.given),
+        "notes": fleet.notes(),
+        "sync": [
+            {"type": name, **report.to_dict()} for name, report in done.synced.items()
+        ],
+        "jobs": [row.to_dict() for row in done.placed],
+        "events": [event.to_dict() for event in done.events],
+        "files": {name: str(path) for name, path in paths.items()},
+        "exit_code": _code(done),
+    }
 
 
 def _checked_paths(wanted: Wanted) -> tuple[str, ...]:
@@ -154,7 +170,7 @@ def _place(
     screen: Screen, fleet: Fleet, wanted: Wanted, jobs: tuple[JobSpec, ...]
 ) -> list[Placed]:
     placed = [fleet.place(wanted.paths[-1], spec, wanted.type) for spec in jobs]
-    screen.text(f"cluster  {fleet.topology}")
+    screen.text(f"cluster  {fleet.given}")
     for note in fleet.notes():
         screen.text(f"note  {note}")
     print_placed(screen, fleet, placed)
@@ -162,7 +178,8 @@ def _place(
     return placed
 
 
-def _fleet(topology: Topology, wanted: Wanted) -> Fleet:
+def _fleet(topology: Topology, wanted: Wanted) -> tuple[Fleet, bool]:
+    """The fleet, and whether it comes from a state; jobs that ended have left it."""
     state = read_state(wanted.state) if wanted.state is not None else None
     if wanted.state is None or state is None:
         for option in ("release", "fenced"):
@@ -171,7 +188,7 @@ def _fleet(topology: Topology, wanted: Wanted) -> Fleet:
                     f"--{option} {job!r}: there is no state that holds a job; "
                     "give --state FILE of a run before"
                 )
-        return Fleet(topology, wanted.spares, wanted.alignment or "exact")
+        return Fleet(topology, wanted.spares, wanted.alignment or "exact"), False
     for option in ("spares", "alignment"):
         asked, saved = getattr(wanted, option), getattr(state, option)
         if asked not in (None, saved):
@@ -179,9 +196,15 @@ def _fleet(topology: Topology, wanted: Wanted) -> Fleet:
                 f"--{option} {asked}: {wanted.state} was made with "
                 f"{saved or 'none'}; leave the option out or start a new state file"
             )
+    planners = loaded(wanted.state, state, topology)
     fleet = Fleet(topology, state.spares, state.alignment)
-    fleet.resume(wanted.state, state)
-    return fleet
+    fleet.resume(wanted.state, state, planners)
+    # Before the cluster is followed: what has ended holds no leaf that is gone.
+    for job in wanted.release:
+        fleet.release(job)
+    for job in wanted.fenced:
+        fleet.fenced(job)
+    return fleet, True
 
 
 def _code(done: Done) -> int:

@@ -10,7 +10,7 @@ from phalanx_core.cli.fleet import Fleet
 from phalanx_core.cli.marks import legend
 from phalanx_core.cli.results import Event, Mended, Placed, folded
 from phalanx_core.cli.screen import Screen
-from phalanx_core.placement import Misfit
+from phalanx_core.placement import Misfit, SyncReport
 from phalanx_core.topology import picture
 
 HOSTS_LISTED_MAX = 16
@@ -36,6 +36,14 @@ def print_placed(screen: Screen, fleet: Fleet, placed: Sequence[Placed]) -> None
         if left > 0:
             shown.append(f"and {left} more hosts")
         _wrapped(screen, f"{letter} {row.spec.name}:", shown)
+
+
+def print_synced(screen: Screen, synced: Mapping[str, SyncReport]) -> None:
+    """What the cluster's files changed since the state was saved, if they did."""
+    for name, report in synced.items():
+        told = (report.added, report.removed, report.moved, report.altered)
+        if report.changed and any((*told, report.broken, report.warnings)):
+            screen.text(f"{name}  {report}" if len(synced) > 1 else str(report))
 
 
 def print_picture(screen: Screen, fleet: Fleet, title: str) -> None:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import json
 import os
 import tempfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from phalanx_core.cli.jobs_file import JobSpec, check_job
 from phalanx_core.errors import InvalidRequest, SaveError
+from phalanx_core.topology import Topology
+from phalanx_core.topology.saved import from_table, to_table
 
-VERSION = 1
+VERSION = 2
 BYTES_MAX = 1 << 30
 _HEAD = b'{\n "phalanx_state": '
 
@@ -27,7 +29,7 @@ class State:
     Attributes
     ----------
     topology
-        Fingerprint of the topology, hexadecimal.
+        The cluster as its files described it; a later run's may differ.
     spares, alignment
         The options that the planners were made with.
     jobs
@@ -36,7 +38,7 @@ class State:
         GPU type to the bytes of ``Planner.save``.
     """
 
-    topology: str
+    topology: Topology
     spares: str | None
     alignment: str
     jobs: tuple[JobSpec, ...]
@@ -52,7 +54,7 @@ def write_state(path: str, state: State) -> None:
         If the file cannot be written.
     """
     body = {
-        "topology": state.topology,
+        "topology": _packed(state.topology),
         "spares": state.spares,
         "alignment": state.alignment,
         "jobs": [job.to_dict() for job in state.jobs],
@@ -62,7 +64,7 @@ def write_state(path: str, state: State) -> None:
         },
     }
     whole = {"phalanx_state": VERSION, "blake2b": _digest(body), **body}
-    target = Path(path)
+    target = Path(os.path.realpath(path))
     try:
         handle, scratch = tempfile.mkstemp(
             prefix=f".{target.name}.", dir=target.parent or "."
@@ -116,7 +118,7 @@ def _state(path: str, body: dict[str, Any]) -> State:
     try:
         jobs = [check_job(path, n, row) for n, row in enumerate(body["jobs"], 1)]
         return State(
-            topology=body["topology"],
+            topology=_unpacked(body["topology"]),
             spares=body["spares"],
             alignment=body["alignment"],
             jobs=tuple(jobs),
@@ -125,10 +127,20 @@ def _state(path: str, body: dict[str, Any]) -> State:
                 for name, text in body["planners"].items()
             },
         )
-    except (KeyError, TypeError, AttributeError, binascii.Error) as error:
-        raise SaveError(f"{path}: is damaged: {error!r}") from None
     except InvalidRequest as error:
         raise SaveError(f"{error} (state file)") from None
+    except (KeyError, TypeError, ValueError, AttributeError, zlib.error) as error:
+        raise SaveError(f"{path}: is damaged: {error!r}") from None
+
+
+def _packed(topology: Topology) -> str:
+    text = json.dumps(to_table(topology), separators=(",", ":"))
+    return base64.b64encode(zlib.compress(text.encode("ascii"))).decode("ascii")
+
+
+def _unpacked(text: str) -> Topology:
+    whole = zlib.decompress(base64.b64decode(text, validate=True))
+    return from_table(json.loads(whole))
 
 
 def _digest(body: dict[str, Any]) -> str:

@@ -198,9 +198,12 @@ def test_unusable_states(
     assert (code, message) == (3, f"phalanx: {state}: is not a state file of phalanx")
     state.write_text(whole)
     elsewhere = ("place", "examples/clusters/nvl72-pair.yaml", jobs, "--state", state)
-    code, message = refusal(capsys, *elsewhere)
-    assert code == 3
-    assert message.startswith(f"phalanx: {state}: was saved for another topology")
+    assert refusal(capsys, *elsewhere) == (
+        3,
+        f"phalanx: {state}: was saved for another cluster: none of its 192 leaves "
+        "(dgx01/gpu-0, dgx01/gpu-1, ...) is among the 144 here "
+        "(gb200-a-01/gpu-0, gb200-a-01/gpu-1, ...)",
+    )
     assert state.read_text() == whole
 
 
@@ -416,4 +419,4 @@ def test_a_reader_that_leaves_early_does_no_harm(state: Path) -> None:
     program.stderr.close()
     program.wait()
     assert errors == b""
-    assert json.loads(state.read_text())["phalanx_state"] == 1
+    assert json.loads(state.read_text())["phalanx_state"] == 2

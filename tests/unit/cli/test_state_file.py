@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import zlib
 from pathlib import Path
 
 import pytest
 
 from phalanx_core.cli.jobs_file import JobSpec
-from phalanx_core.cli.state_file import State, read_state, write_state
+from phalanx_core.cli.state_file import VERSION, State, _digest, read_state, write_state
 from phalanx_core.errors import SaveError
+from phalanx_core.topology import Topology
 
 STATE = State(
-    topology="00ff",
+    topology=Topology.from_spec("pod:2 host:2 gpu:8"),
     spares="pod:host:1",
     alignment="exact",
     jobs=(JobSpec(name="a", ranks=16, group=8, limits={"host": {"*": 4}}),),
@@ -27,6 +30,27 @@ def test_written_is_read_back(tmp_path: Path) -> None:
     write_state(str(path), STATE)
     assert read_state(str(path)) == STATE
     assert [entry.name for entry in tmp_path.iterdir()] == ["state.json"]
+
+
+def test_a_link_stays_one(tmp_path: Path) -> None:
+    """The file that a link names is written, and the link is left as it is."""
+    (tmp_path / "link").symlink_to("state.json")
+    write_state(str(tmp_path / "link"), STATE)
+    assert (tmp_path / "link").is_symlink()
+    assert read_state(str(tmp_path / "state.json")) == STATE
+
+
+def test_a_topology_that_is_none_is_damage(tmp_path: Path) -> None:
+    """What the checksum covers is still read with care."""
+    path = tmp_path / "state.json"
+    write_state(str(path), STATE)
+    whole = json.loads(path.read_text())
+    del whole["blake2b"], whole["phalanx_state"]
+    whole["topology"] = base64.b64encode(zlib.compress(b'{"levels": ["gpu"]}')).decode()
+    head = {"phalanx_state": VERSION, "blake2b": _digest(whole)}
+    path.write_text(json.dumps({**head, **whole}))
+    with pytest.raises(SaveError, match=r"is damaged: TopologyError\(\"table of"):
+        read_state(str(path))
 
 
 def test_no_file_is_no_state(tmp_path: Path) -> None:
@@ -60,7 +84,7 @@ def test_other_versions_are_refused(tmp_path: Path) -> None:
     """Both versions are named."""
     path = tmp_path / "state.json"
     path.write_text('{"phalanx_state": 9}')
-    with pytest.raises(SaveError, match="is of version 9, this reads 1"):
+    with pytest.raises(SaveError, match="is of version 9, this reads 2"):
         read_state(str(path))
 
 
