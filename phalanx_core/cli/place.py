@@ -22,6 +22,7 @@ from phalanx_core.cli.report import (
 from phalanx_core.cli.results import Event, Placed
 from phalanx_core.cli.screen import Screen
 from phalanx_core.cli.state_file import read_state, write_state
+from phalanx_core.cli.state_lock import locked
 from phalanx_core.cli.targets import find_target
 from phalanx_core.cli.topology import Source, summary
 from phalanx_core.errors import InvalidRequest
@@ -74,24 +75,25 @@ def run_place(wanted: Wanted) -> int:
     )
     *clusters, jobs_path = _checked_paths(wanted)
     screen = Screen(wanted.as_json or (output is not None and output.printed))
-    jobs = read_jobs(jobs_path)
-    source = Source(
-        tuple(clusters),
-        wanted.gpus_per_host,
-        wanted.label_keys,
-        wanted.topology,
-        wanted.tolerate,
-    )
-    topology = source.read()
-    fleet, done = _run(screen, wanted, jobs, topology)
-    told: dict[str, str] = {}
-    paths: dict[str, Path] = {}
-    if output is not None:
-        told = outputs.texts(fleet, output, done.placed, done.events)
-        paths = {} if output.printed else outputs.files(output, told)
-    if wanted.state is not None:
-        write_state(wanted.state, fleet.state())
-    outputs.save(paths, told)
+    # A reader of the output may take its time, so the lock ends with what is saved.
+    with locked(wanted.state):
+        jobs = read_jobs(jobs_path)
+        source = Source(
+            tuple(clusters),
+            wanted.gpus_per_host,
+            wanted.label_keys,
+            wanted.topology,
+            wanted.tolerate,
+        )
+        fleet, done = _run(screen, wanted, jobs, source.read())
+        told: dict[str, str] = {}
+        paths: dict[str, Path] = {}
+        if output is not None:
+            told = outputs.texts(fleet, output, done.placed, done.events)
+            paths = {} if output.printed else outputs.files(output, told)
+        if wanted.state is not None:
+            write_state(wanted.state, fleet.state())
+        outputs.save(paths, told)
     print_files(screen, paths)
     screen.show()
     if output is not None and output.printed:
