@@ -11,6 +11,20 @@ extern uint64_t fuzz_operations;
 extern uint64_t fuzz_outcomes[OUTCOMES];
 
 #define INPUT_MAX 65536
+/* From here on every outcome must come up at least once in OPERATIONS_EACH operations. */
+#define OPERATIONS_LONG 1000000
+#define OPERATIONS_EACH 10000
+/* With variance twice its mean, an outcome expected so often is absent once in 10000 runs. */
+#define EXPECTED_SURE 14
+
+/* How often an outcome comes up in a million operations, rounded down from ten seeds. */
+static const struct {
+    const char *name;
+    uint64_t per_million;
+} outcomes[OUTCOMES] = {{"placed", 42000},         {"refused", 124000},  {"repaired", 94000},
+                        {"partial", 150},          {"no repair", 10000}, {"stale", 45000},
+                        {"adopted", 92000},        {"loaded", 44000},    {"placed slices", 7000},
+                        {"repaired slices", 3000}, {"shrunk", 500},      {"grown", 1900}};
 
 static uint64_t state;
 
@@ -35,11 +49,23 @@ static int run_file(const char *path)
     return LLVMFuzzerTestOneInput(bytes, size);
 }
 
+/* How often an outcome must come up; in a short run what four standard deviations leave of it. */
+static uint64_t floor_of(int outcome, uint64_t operations)
+{
+    uint64_t floor = operations / OPERATIONS_EACH;
+    if (operations >= OPERATIONS_LONG) {
+        return floor;
+    }
+    const uint64_t expected = outcomes[outcome].per_million * operations / 1000000;
+    floor = floor < expected ? floor : expected;
+    while (floor > 0 && (expected - floor) * (expected - floor) < 16 * 2 * expected) {
+        --floor;
+    }
+    return floor == 0 && expected >= EXPECTED_SURE ? 1 : floor;
+}
+
 static int run_random(uint64_t operations, uint64_t seed)
 {
-    static const char *const names[OUTCOMES] = {
-        "placed",  "refused", "repaired",      "partial",         "no repair", "stale",
-        "adopted", "loaded",  "placed slices", "repaired slices", "shrunk",    "grown"};
     uint8_t bytes[1024];
     state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
     while (fuzz_operations < operations) {
@@ -53,11 +79,11 @@ static int run_random(uint64_t operations, uint64_t seed)
            (unsigned long long)seed);
     int thin = 0;
     for (int at = 0; at < OUTCOMES; ++at) {
-        printf("  %-15s %llu\n", names[at], (unsigned long long)fuzz_outcomes[at]);
-        thin |= fuzz_outcomes[at] < operations / 10000;
-    }
-    if (thin) {
-        printf("fuzz: an outcome came up less than once in 10000 operations\n");
+        const uint64_t floor = floor_of(at, operations);
+        const char *verdict = fuzz_outcomes[at] < floor ? ": too few" : "";
+        printf("  %-15s %llu (at least %llu)%s\n", outcomes[at].name,
+               (unsigned long long)fuzz_outcomes[at], (unsigned long long)floor, verdict);
+        thin |= fuzz_outcomes[at] < floor;
     }
     return thin;
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Fuzzes the native core under AddressSanitizer and UndefinedBehaviorSanitizer.
 #   run.sh replay        the corpus, 200,000 random operations, and a canary that must crash (CI)
-#   run.sh campaign N    N random operations over several seeds, then libFuzzer where clang is there
+#   run.sh campaign N    N random operations over ten seeds, then libFuzzer where clang is there
+# Each seed shows how often every outcome came up, and fails where it is less than replay.c demands.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 mode=${1:-replay}
