@@ -32,7 +32,7 @@ class EventsInOrder(TyperCommand):
 
 
 @app.callback()
-def _commands() -> None:
+def _commands(*, version: options.Version = False) -> None:
     """Keep subcommands even where there is only one."""
 
 

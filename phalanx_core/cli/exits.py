@@ -20,8 +20,9 @@ INTERRUPTED = 130
 
 HELP = (
     "Exit codes: 0 all placed and repaired; 1 something was refused, and why is "
-    "printed; 2 wrong usage or input; 3 the state file cannot be used, or another run uses it; "
-    "70 a fault of this program; 74 the output cannot be written; 130 interrupted."
+    "printed; 2 wrong usage or input; 3 the state file cannot be used, or another run "
+    "uses it; 70 a fault of this program; 74 the output cannot be written; "
+    "130 interrupted."
 )
 
 

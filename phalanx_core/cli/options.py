@@ -9,6 +9,24 @@ import typer
 # Typer makes a new list for each call.
 NONE_GIVEN: list[str] = []
 
+
+def _tell_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        print(f"phalanx {version('phalanx_core')}")
+        raise typer.Exit
+
+
+Version: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--version",
+        help="Print the version and exit.",
+        is_eager=True,
+        callback=_tell_version,
+    ),
+]
 Files: TypeAlias = Annotated[
     list[str],
     typer.Argument(
@@ -100,7 +118,10 @@ Fenced: TypeAlias = Annotated[
 ]
 State: TypeAlias = Annotated[
     str | None,
-    typer.Option(metavar="FILE", help="Go on from this file, and save to it."),
+    typer.Option(
+        metavar="FILE",
+        help="Go on from this file on the cluster as it is now, and save to it.",
+    ),
 ]
 Output: TypeAlias = Annotated[
     str | None,

@@ -62,6 +62,9 @@ def wanted_output(
         )
     if directory == "":
         raise InvalidRequest("--output-dir '': must name a directory")
+    found = Path(directory or ".")
+    if found.exists() and not found.is_dir():
+        raise InvalidRequest(f"--output-dir {directory!r}: is no directory")
     if as_json and directory is None:
         raise InvalidRequest("--output and --json both print: give --output-dir DIR")
     return Output(format, directory, _options(settings))

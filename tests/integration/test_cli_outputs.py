@@ -142,13 +142,13 @@ def test_a_directory_that_cannot_be_written(
     capsys: pytest.CaptureFixture[str], jobs: Path, tmp_path: Path
 ) -> None:
     """Exit 74 as for standard output; the state file is saved before."""
-    out, state = tmp_path / "taken", tmp_path / "state.json"
-    out.write_text("a file")
+    out, state = tmp_path / "taken" / "below", tmp_path / "state.json"
+    out.parent.write_text("a file")
     options = ("--state", state, "--output", "slurm", "--output-dir", out)
     assert place(jobs, *options) == 74
     told, err = capsys.readouterr()
     assert told == ""
-    assert err == f"phalanx: {out}/big.srun: cannot be written: File exists\n"
+    assert err == f"phalanx: {out}/big.srun: cannot be written: Not a directory\n"
     assert state.exists()
 
 

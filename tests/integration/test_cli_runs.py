@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -380,6 +381,12 @@ def test_help_tells_the_exit_codes(
     """Every command's help ends with them."""
     assert run([command, "--help"]) == 0
     assert "Exit codes: 0 all placed and repaired;" in capsys.readouterr().out
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """It is the one of the package."""
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out == f"phalanx {version('phalanx_core')}\n"
 
 
 def test_topology_as_json(capsys: pytest.CaptureFixture[str]) -> None:

@@ -54,6 +54,7 @@ def test_nothing_wanted() -> None:
         (None, None, ("master_port=1",), "--output-option: needs --output FORMAT"),
         ("slurm-hosts", None, (), "'slurm-hosts': one of json, .*did you mean slurm-"),
         ("json", "", (), "--output-dir '': must name a directory"),
+        ("json", __file__, (), f"--output-dir {__file__!r}: is no directory"),
         ("json", "out", ("port",), "'port': must be KEY=VALUE, keys master_port"),
         ("json", "out", ("port=1",), "'port=1': no such key; keys are master_port"),
         ("json", "out", ("master_port=x",), "'master_port=x': must be a whole number"),
