@@ -77,8 +77,23 @@ static uint32_t entry_of(const joint *all, const uint32_t *units, uint32_t tall,
     return entry;
 }
 
-/* Parts with one chain and no limits, or the same, are one kind; most units last. */
-static int group_kinds(joint *all)
+/* Whether two parts are one kind: one chain, and of the limits on each alone none or the same rows
+ * for leaves, which bind both together as they bind each. */
+static int is_one_kind(const joint *all, uint32_t kind, uint32_t first, uint32_t part)
+{
+    const phx_team *team = all->team;
+    const phx_part *parts = team->whole->parts;
+    int one = parts[part].limits == parts[first].limits &&
+              phx_chain_covers(&team->chain[part], &team->chain[first]) &&
+              phx_chain_covers(&team->chain[first], &team->chain[part]);
+    for (uint32_t level = 1; level <= all->planner->tree->depth && one; ++level) {
+        one = !all->chain[kind].limit_on[level];
+    }
+    return one;
+}
+
+/* Sorts the parts by kind, most units last; 0: they are too many. */
+static int group_kinds(joint *all, uint32_t level, uint32_t vertex)
 {
     const phx_team *team = all->team;
     const phx_part *parts = team->whole->parts;
@@ -86,10 +101,7 @@ static int group_kinds(joint *all)
     for (uint32_t at = 0; at < team->whole->part_count; ++at) {
         const uint32_t part = team->order[at]; /* the finest chain comes last */
         uint32_t kind = 0;
-        while (kind < all->kinds &&
-               !(phx_chain_covers(&team->chain[part], &team->chain[first[kind]]) &&
-                 phx_chain_covers(&team->chain[first[kind]], &team->chain[part]) &&
-                 parts[part].limits == parts[first[kind]].limits)) {
+        while (kind < all->kinds && !is_one_kind(all, kind, first[kind], part)) {
             ++kind;
         }
         if (kind == KINDS_MAX) {
@@ -98,6 +110,8 @@ static int group_kinds(joint *all)
         if (kind == all->kinds) {
             first[kind] = part;
             all->chain[kind] = team->chain[part];
+            all->chain[kind].scope_level = level;
+            all->chain[kind].scope_vertex = vertex;
             phx_search_limit(all->planner, &all->chain[kind], parts[part].limits);
             all->leaf_limits |= all->chain[kind].limit_on[0];
             ++all->kinds;
@@ -105,6 +119,8 @@ static int group_kinds(joint *all)
         all->kind[part] = kind;
         all->ranks[kind] += parts[part].request.ranks;
     }
+    all->whole.scope_level = level;
+    all->whole.scope_vertex = vertex;
     phx_search_limit(all->planner, &all->whole, team->limits);
     return 1;
 }
@@ -162,7 +178,7 @@ static uint32_t settled(const joint *all, uint32_t level, uint32_t vertex, const
         others += ranks;
     }
     const uint32_t limit = phx_limit_of(&all->whole, level, vertex);
-    if (level > 0 && others > limit) {
+    if (others > limit) {
         return FORBIDDEN;
     }
     const uint32_t own = phx_limit_of(&all->chain[last], level, vertex);
@@ -214,12 +230,23 @@ static uint32_t most_beside(const joint *all, const uint64_t *masks, const uint3
     return most;
 }
 
-static void fill_host(joint *all, uint32_t host)
+/* Counts steps; 0: they are too many. */
+static int may_spend(joint *all, uint64_t steps)
+{
+    all->team->work += steps;
+    return all->team->work <= WORK_MAX;
+}
+
+/* The table of a host; 0: too much work. */
+static int fill_host(joint *all, uint32_t host)
 {
     const uint32_t size = (uint32_t)entries(all, 1, 1);
     uint64_t masks[KINDS_MAX];
     uint32_t units[KINDS_MAX];
     uint32_t need[KINDS_MAX];
+    if (!may_spend(all, (uint64_t)size << (all->leaf_limits ? all->kinds : 0))) {
+        return 0;
+    }
     for (uint32_t kind = 0; kind < all->kinds; ++kind) {
         masks[kind] = mask_of(all, kind, host);
     }
@@ -230,6 +257,7 @@ static void fill_host(joint *all, uint32_t host)
         }
         all->table[1][entry] = settled(all, 1, host, units, most_beside(all, masks, need));
     }
+    return 1;
 }
 
 /* Nothing but the empty vector. */
@@ -252,8 +280,7 @@ static int add_child(joint *all, uint32_t *to, const uint32_t *sum, const uint32
     const uint32_t most = all->ranks[all->kinds - 1];
     uint32_t one[KINDS_MAX];
     uint32_t other[KINDS_MAX];
-    all->team->work += (uint64_t)size * child_size;
-    if (all->team->work > WORK_MAX) {
+    if (!may_spend(all, (uint64_t)size * child_size)) {
         return 0;
     }
     memset(all->next, 0xff, size * sizeof *all->next);
@@ -306,7 +333,9 @@ static int fill_table(joint *all, uint32_t level, uint32_t vertex)
     }
     for (uint32_t host = hosts.first; host < hosts.first + hosts.count; ++host) {
         uint32_t at = host;
-        fill_host(all, host);
+        if (!fill_host(all, host)) {
+            return 0;
+        }
         for (uint32_t low = 1; low < level; ++low) {
             const uint32_t parent = phx_parent(tree, low, at);
             const uint32_t end =
@@ -485,15 +514,12 @@ phx_status phx_joint_deal(phx_team *team, uint32_t level, uint32_t vertex)
     all.team = team;
     all.planner = team->planner;
     uint32_t units[KINDS_MAX];
-    if (team->whole->scratch == NULL || !group_kinds(&all) || !lay_tables(&all, level) ||
-        !fill_table(&all, level, vertex)) {
+    if (team->whole->scratch == NULL || !group_kinds(&all, level, vertex) ||
+        !lay_tables(&all, level) || !fill_table(&all, level, vertex)) {
         return PHX_GAVE_UP;
     }
     for (uint32_t kind = 0; kind < all.kinds; ++kind) {
         units[kind] = all.ranks[kind] / all.chain[kind].unit[level];
-        if (all.ranks[kind] % all.chain[kind].unit[level] != 0) {
-            return PHX_MISFIT;
-        }
     }
     const uint32_t entry = entry_of(&all, units, level, level);
     const uint32_t most = entry == FORBIDDEN ? FORBIDDEN : all.table[level][entry];

@@ -55,21 +55,25 @@ static void note_limit(phx_search *search, uint32_t level, const int32_t *row)
     search->limit[level] = row;
 }
 
-/* Leaves that a row forbids are not allowed. */
-static void forbid_leaves(phx_planner *planner, const int32_t *row)
+/* Vertices of a level whose limits a search can ask for: those in its scope and above it. */
+static phx_run limits_asked(const phx_planner *planner, const phx_search *search, uint32_t level)
 {
-    const uint32_t count = planner->tree->level[0].count;
-    for (uint32_t leaf = 0; leaf < count; ++leaf) {
+    if (level <= search->scope_level || search->scope_level > planner->tree->depth) {
+        return phx_search_range(planner, search, level);
+    }
+    const uint32_t above =
+        phx_ancestor(planner->tree, search->scope_level, search->scope_vertex, level);
+    return (phx_run){above, 1};
+}
+
+/* Leaves that a row forbids are not allowed. */
+static void forbid_leaves(phx_planner *planner, phx_run leaves, const int32_t *row)
+{
+    for (uint32_t leaf = leaves.first; leaf < leaves.first + leaves.count; ++leaf) {
         if (row[leaf] <= 0) {
             phx_bit_clear(planner->allowed, leaf);
         }
     }
-}
-
-static void allow_leaves(phx_planner *planner)
-{
-    const size_t words = PHX_WORDS((size_t)planner->tree->level[0].count);
-    memset(planner->allowed, 0xff, words * sizeof(uint64_t));
 }
 
 void phx_search_limit(phx_planner *planner, phx_search *search, const int32_t *const *limits)
@@ -82,8 +86,9 @@ void phx_search_limit(phx_planner *planner, phx_search *search, const int32_t *c
         const uint32_t inner = tree->internal[level];
         note_limit(search, inner, limits[level]);
         if (inner == 0) {
-            allow_leaves(planner);
-            forbid_leaves(planner, limits[level]);
+            const phx_run leaves = limits_asked(planner, search, 0);
+            phx_bits_fill(planner->allowed, leaves.first, leaves.count, 1);
+            forbid_leaves(planner, leaves, limits[level]);
         }
     }
 }
@@ -97,17 +102,17 @@ void phx_search_narrow(phx_planner *planner, phx_search *search, const int32_t *
         }
         const uint32_t inner = tree->internal[level];
         const int on = search->limit_on[inner];
-        const uint32_t count = tree->level[inner].count;
+        const phx_run asked = limits_asked(planner, search, inner);
         note_limit(search, inner, inner == 0 ? limits[level] : planner->limit[inner]);
         if (inner == 0) {
             if (!on) {
-                allow_leaves(planner);
+                phx_bits_fill(planner->allowed, asked.first, asked.count, 1);
             }
-            forbid_leaves(planner, limits[level]);
+            forbid_leaves(planner, asked, limits[level]);
             continue;
         }
         int32_t *own = planner->limit[inner];
-        for (uint32_t vertex = 0; vertex < count; ++vertex) {
+        for (uint32_t vertex = asked.first; vertex < asked.first + asked.count; ++vertex) {
             own[vertex] =
                 on && own[vertex] < limits[level][vertex] ? own[vertex] : limits[level][vertex];
         }
@@ -118,8 +123,9 @@ void phx_search_own_limits(phx_planner *planner, phx_search *search)
 {
     for (uint32_t level = 1; level <= planner->tree->depth; ++level) {
         if (search->limit_on[level]) {
-            const size_t count = planner->tree->level[level].count;
-            memcpy(planner->limit[level], search->limit[level], count * sizeof(int32_t));
+            const phx_run asked = limits_asked(planner, search, level);
+            memcpy(planner->limit[level] + asked.first, search->limit[level] + asked.first,
+                   asked.count * sizeof(int32_t));
             search->limit[level] = planner->limit[level];
         }
     }
@@ -132,9 +138,8 @@ void phx_search_charge(phx_planner *planner, const phx_search *search, uint32_t 
         uint32_t vertex = leaf;
         for (uint32_t level = 1; level <= planner->tree->depth; ++level) {
             vertex = phx_parent(planner->tree, level - 1, vertex);
-            if (search->limit_on[level]) {
-                --planner->limit[level][vertex];
-            }
+            int32_t *left = &planner->limit[level][vertex];
+            *left -= search->limit_on[level] && *left > INT32_MIN;
         }
     }
 }

@@ -44,7 +44,8 @@ phx_search phx_search_of(const phx_planner *planner, const phx_request *request)
 /* The chain of a search: a group, and slices with internal levels. */
 void phx_search_chain(phx_search *search, uint32_t group, uint32_t group_level,
                       const phx_slice *slices, uint32_t count);
-/* Puts the caller's limits, rows by visible level, in force. */
+/* Puts the caller's limits, rows by visible level, in force; in the search's scope, which may not
+ * change any more. */
 void phx_search_limit(phx_planner *planner, phx_search *search, const int32_t *const *limits);
 /* Lowers limits that were copied to those of one part of the gang, where these are lower. */
 void phx_search_narrow(phx_planner *planner, phx_search *search, const int32_t *const *limits);

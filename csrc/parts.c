@@ -5,6 +5,20 @@
 #define LAZY_TRIES 4   /* candidates looked into one by one before all of a level are */
 #define ORDERS_TRIED 6 /* all there are of three parts */
 
+/* Whether a part was resolved as the whole; a domain of its own must be its last slice. */
+static int part_is_sound(const phx_tree *tree, const phx_request *whole, const phx_part *part)
+{
+    const phx_request *own = &part->request;
+    const int held = own->within == whole->within && own->bounded == whole->bounded;
+    int sound = (held || whole->within == 0) && own->aim == PHX_NEAR && own->part_count == 0;
+    if (sound && part->within != PHX_NONE) {
+        const phx_slice *end = own->slices + own->slice_count;
+        sound = part->within <= tree->visible_depth && own->slice_count > 0 &&
+                end[-1].size == own->ranks && end[-1].level == tree->internal[part->within];
+    }
+    return sound;
+}
+
 phx_status phx_request_parts(const phx_planner *planner, phx_request *request,
                              const phx_part *parts, uint32_t count, uint32_t *scratch)
 {
@@ -13,12 +27,8 @@ phx_status phx_request_parts(const phx_planner *planner, phx_request *request,
                 request->slice_count == 0 && request->balanced == 0 && request->aim == PHX_NEAR &&
                 planner->count->alignment == PHX_EXACT;
     for (uint32_t at = 0; sound && at < count; ++at) {
-        const phx_request *part = &parts[at].request;
-        const uint32_t unit =
-            part->slice_count == 0 ? part->group : part->slices[part->slice_count - 1].size;
-        ranks += part->ranks;
-        sound = part->within == request->within && part->aim == PHX_NEAR && part->part_count == 0 &&
-                part->ranks % unit == 0;
+        ranks += parts[at].request.ranks;
+        sound = part_is_sound(planner->tree, request, &parts[at]);
     }
     if (!sound || ranks != request->ranks) {
         return PHX_BAD_GANG;
@@ -133,12 +143,12 @@ static void load_limits(phx_team *team, phx_search *search, uint32_t part)
 static phx_status deal_part(phx_team *team, uint32_t part, uint32_t level, uint32_t vertex)
 {
     phx_search search = team->chain[part];
-    load_limits(team, &search, part);
     search.start = 1;
     search.within = level;
     search.bounded = 0;
     search.scope_level = level;
     search.scope_vertex = vertex;
+    load_limits(team, &search, part);
     const phx_status status = phx_search_run(team->planner, &search);
     if (status != PHX_OK) {
         return status;
@@ -176,14 +186,22 @@ static phx_status deal_all(phx_team *team, uint32_t level, uint32_t vertex)
             return PHX_OK;
         }
     }
-    return team->nested || PHX_MUTANT_JOINT_SKIPPED ? PHX_MISFIT
-                                                    : phx_joint_deal(team, level, vertex);
+    if (team->nested || PHX_MUTANT_JOINT_SKIPPED) {
+        return PHX_MISFIT;
+    }
+    const phx_status status = phx_joint_deal(team, level, vertex);
+    if (status != PHX_OK) {
+        drop_all(team); /* it may give up half way down */
+    }
+    return status;
 }
 
-/* Whether a vertex could hold so many ranks of a chain. */
-static int could_take(phx_team *team, const phx_search *search, uint32_t level, uint32_t vertex)
+/* Whether a vertex could hold so many ranks of a chain, under its limits. */
+static int could_take(phx_team *team, const phx_search *search)
 {
     phx_planner *planner = team->planner;
+    const uint32_t level = search->scope_level;
+    const uint32_t vertex = search->scope_vertex;
     if (!phx_ancestors_allow(planner, search, level, vertex)) {
         return 0;
     }
@@ -212,28 +230,41 @@ static phx_search common_chain(const phx_team *team)
     return common;
 }
 
+/* Whether the finest parts that a part's chain covers fit together, and it alone. */
+static int part_could(phx_team *team, uint32_t part, uint32_t level, uint32_t vertex)
+{
+    const phx_request *whole = team->whole;
+    phx_search search = team->chain[part];
+    search.scope_level = level;
+    search.scope_vertex = vertex;
+    phx_search alone = search;
+    search.need = 0;
+    for (uint32_t other = 0; other < whole->part_count; ++other) {
+        const int covers = phx_chain_covers(&team->chain[other], &team->chain[part]);
+        search.need += covers ? whole->parts[other].request.ranks : 0;
+    }
+    phx_search_limit(team->planner, &search, team->limits);
+    if (!could_take(team, &search)) {
+        return 0;
+    }
+    if (whole->parts[part].limits == NULL) {
+        return 1;
+    }
+    load_limits(team, &alone, part);
+    return could_take(team, &alone);
+}
+
 /* What every placement of the parts in a vertex implies for one chain at a time; where the parts
  * nest, it is enough. */
 static int could_hold(phx_team *team, uint32_t level, uint32_t vertex)
 {
-    const phx_request *whole = team->whole;
     phx_search search = common_chain(team);
+    search.scope_level = level;
+    search.scope_vertex = vertex;
     phx_search_limit(team->planner, &search, team->limits);
-    int could = could_take(team, &search, level, vertex);
-    for (uint32_t part = 0; part < whole->part_count && could; ++part) {
-        search = team->chain[part];
-        search.need = 0;
-        for (uint32_t other = 0; other < whole->part_count; ++other) {
-            const int covers = phx_chain_covers(&team->chain[other], &team->chain[part]);
-            search.need += covers ? whole->parts[other].request.ranks : 0;
-        }
-        phx_search_limit(team->planner, &search, team->limits);
-        could = could_take(team, &search, level, vertex);
-        if (could && whole->parts[part].limits != NULL) {
-            search = team->chain[part];
-            load_limits(team, &search, part);
-            could = could_take(team, &search, level, vertex);
-        }
+    int could = could_take(team, &search);
+    for (uint32_t part = 0; part < team->whole->part_count && could; ++part) {
+        could = part_could(team, part, level, vertex);
     }
     return could;
 }
@@ -244,18 +275,23 @@ static uint32_t next_vertex(const phx_team *team, uint32_t level, const uint64_t
                             uint32_t *available, uint32_t after)
 {
     const phx_planner *planner = team->planner;
-    uint32_t best = PHX_NONE;
-    uint32_t fewest = 0;
-    for (uint32_t vertex = 0; vertex < planner->tree->level[level].count; ++vertex) {
-        const uint32_t here = phx_space_count(&planner->space, level, vertex);
-        const int behind = here > *available || (here == *available && vertex > after);
-        if (here >= team->whole->ranks && (after == PHX_NONE || behind) &&
-            (best == PHX_NONE || here < fewest) && (marked == NULL || phx_bit(marked, vertex))) {
-            best = vertex;
-            fewest = here;
+    const uint32_t count = planner->tree->level[level].count;
+    for (uint32_t vertex = after == PHX_NONE ? count : after + 1; vertex < count; ++vertex) {
+        if (phx_space_count(&planner->space, level, vertex) == *available &&
+            (marked == NULL || phx_bit(marked, vertex))) {
+            return vertex;
         }
     }
-    *available = fewest;
+    const uint32_t floor = after == PHX_NONE ? team->whole->ranks : *available + 1;
+    uint32_t best = PHX_NONE;
+    for (uint32_t vertex = 0; vertex < count; ++vertex) {
+        const uint32_t here = phx_space_count(&planner->space, level, vertex);
+        if (here >= floor && (best == PHX_NONE || here < *available) &&
+            (marked == NULL || phx_bit(marked, vertex))) {
+            best = vertex;
+            *available = here;
+        }
+    }
     return best;
 }
 

@@ -48,6 +48,10 @@ static void pin_part(phx_plan *plan, const phx_part *part, uint32_t dead)
     plan->scope_vertex = phx_ancestor(tree, 0, at.run + at.into, plan->scope_level);
     plan->named = 0;
     --plan->slice_count;
+    if (plan->slice_count == 0) {
+        plan->unit = plan->group;
+        plan->unit_level = plan->group_level;
+    }
 }
 
 /* Units of a part that its moves take out of their own domains. */
@@ -98,8 +102,9 @@ static void repair_in(healing *all, uint32_t order, int partial)
         uint32_t dead = 0;
         phx_plan_part(plan, &part->request, broken->first[which]);
         plan->part_limits = part->limits;
-        const uint32_t units = phx_count_broken(plan, &dead);
+        phx_count_broken(plan, &dead);
         pin_part(plan, part, dead);
+        const uint32_t units = phx_count_broken(plan, &dead);
         phx_repair_part(plan, units, partial, all->repair);
         plan->scope_level = scope_level;
         plan->scope_vertex = scope_vertex;
@@ -177,13 +182,15 @@ phx_status phx_repair_parts(phx_plan *plan, const phx_request *request, int part
     if (all.unmet > 0 && homeless) {
         repair_elsewhere(&all);
     }
-    const int proven = all.unmet == 0 || all.proven;
-    if (all.unmet > 0) {
+    const int whole = all.unmet == 0;
+    int proven = whole || all.proven;
+    if (!whole) {
         repair_in(&all, 0, 1);
+        /* Which parts are best left out is not tried out, nor which units of one with slices. */
+        proven &= !partial || (broken.count == 1 && repair->proven);
     }
     plan->unmet = all.unmet;
-    /* Which parts are best left out is not tried out. */
-    repair->proven = (uint32_t)(proven && !(partial && all.unmet > 0 && broken.count > 1));
+    repair->proven = (uint32_t)proven;
     phx_plan_sort(plan->moves, plan->count);
     return phx_repair_told(plan, partial, repair);
 }

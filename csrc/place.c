@@ -133,10 +133,10 @@ phx_status phx_request_init(const phx_planner *planner, const phx_gang *gang, ph
     return PHX_OK;
 }
 
-/* What binds beside blocks: the general search decides. */
+/* What binds beside blocks: the general search decides. Parts have theirs each. */
 static phx_status leave_quick(const phx_planner *planner, phx_request *request)
 {
-    if (planner->count->alignment == PHX_BUDDY) {
+    if (planner->count->alignment == PHX_BUDDY || request->part_count > 0) {
         return PHX_BAD_GANG;
     }
     request->quick = 0;

@@ -368,6 +368,7 @@ void phx_plan_limits(phx_plan *plan)
 {
     memset(&plan->search, 0, sizeof plan->search);
     plan->search.picks = plan->planner->pick;
+    plan->search.scope_level = plan->planner->tree->depth + 1;
     phx_search_limit(plan->planner, &plan->search, plan->limits);
     phx_search_own_limits(plan->planner, &plan->search);
     if (plan->search.limited && plan->ranks < plan->planner->gangs[plan->slot].ranks) {

@@ -73,11 +73,11 @@ phx_status phx_shrink(phx_planner *planner, uint32_t slot, const phx_run *kept, 
     return PHX_OK;
 }
 
-/* Whether ranks with this chain may stand behind the gang's. */
+/* Whether ranks with this chain may stand behind the gang's; parts do not grow. */
 static int may_grow(const phx_planner *planner, const phx_gang_slot *gang, const phx_request *more)
 {
     return planner->count->alignment != PHX_BUDDY && more->group == gang->group &&
-           more->group_level == phx_slot_group_level(gang);
+           more->group_level == phx_slot_group_level(gang) && more->part_count == 0;
 }
 
 /* Limits bind the whole gang: the ranks it has are charged first. */
