@@ -21,6 +21,34 @@ typedef struct chain {
     uint32_t outer; /* ranks of its largest slices */
 } chain;
 
+#define ROLES_MAX 4
+
+/* One part of a gang; its limits are drawn anew from a seed, 0: none. */
+typedef struct role {
+    phx_gang gang;
+    phx_slice slices[2];
+    uint32_t count;
+    uint32_t within; /* a level of its own, which is the last slice as well, or PHX_NONE */
+    uint32_t limit_level;
+    uint32_t limit_seed;
+} role;
+
+/* What a gang of parts was placed with; count = 0: nothing known. */
+typedef struct team {
+    int64_t handle;
+    uint32_t within;
+    uint32_t count;
+    role roles[ROLES_MAX];
+} team;
+
+/* The request of a team, and what it refers to. */
+typedef struct team_request {
+    phx_request whole;
+    phx_part parts[ROLES_MAX];
+    int32_t rows[ROLES_MAX][LEAVES_MAX];
+    const int32_t *table[ROLES_MAX][PHX_LEVELS_MAX + 1];
+} team_request;
+
 typedef struct fixture {
     phx_tree *tree;
     phx_planner *planner;
@@ -32,13 +60,15 @@ typedef struct fixture {
     int32_t limit[LEAVES_MAX];
     uint32_t buddy;
     uint32_t full;            /* the tape holds steps for gangs with slices as well */
+    uint32_t parts;           /* and for gangs of parts */
     chain chains[LEAVES_MAX]; /* by slot */
+    team teams[LEAVES_MAX];
 } fixture;
 
 extern uint64_t fuzz_operations;
 /* placed, refused, repaired, partial, misfit repair, stale, adopted, loaded; with slices: placed,
- * repaired, shrunk, grown */
-#define OUTCOMES 12
+ * repaired, shrunk, grown; with parts: placed, repaired */
+#define OUTCOMES 14
 extern uint64_t fuzz_outcomes[OUTCOMES];
 
 /* fuzz_state.c: the next byte, 0 behind the last; a tree and a planner, 0 when the bytes name none;
@@ -77,9 +107,23 @@ phx_request chain_request(const fixture *on, const chain *of, uint32_t ranks);
 void require_chain(const fixture *on, uint32_t slot, const chain *of, uint32_t ranks);
 void do_place_sliced(fixture *on, tape *in);
 
-/* fuzz_slices.c and fuzz_sizes.c: the steps that repair such gangs, and that change their size. */
+/* fuzz_slices.c and fuzz_sizes.c: the steps that repair such gangs, and that change their size; a
+ * plan with one number changed is applied to a copy, or refused. */
+void apply_damaged(const fixture *on, uint32_t slot, const phx_request *request,
+                   const phx_move *moves, uint32_t count, tape *in);
 void do_replan_sliced(fixture *on, tape *in);
 void do_shrink(fixture *on, tape *in);
 void do_grow(fixture *on, tape *in);
+
+/* fuzz_parts.c: a job with parts from the tape on, or PHX_NONE; its request, 0 where it is none;
+ * what its leaves must keep; and the step that places such gangs. */
+uint32_t team_job(fixture *on, tape *in);
+int team_resolve(const fixture *on, const team *of, team_request *out);
+void require_team(const fixture *on, const team *of, const uint32_t *held);
+void do_place_parts(fixture *on, tape *in);
+
+/* fuzz_part_repairs.c: the steps that repair them, and that adopt them again. */
+void do_adopt_parts(fixture *on, tape *in);
+void do_replan_parts(fixture *on, tape *in);
 
 #endif

@@ -14,6 +14,7 @@ chain *chain_of(fixture *on, uint32_t slot)
 void forget_chain(fixture *on, uint32_t slot)
 {
     on->chains[slot].outer = 0;
+    on->teams[slot].count = 0;
 }
 
 uint32_t chained_job(fixture *on, tape *in)

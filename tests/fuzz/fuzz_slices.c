@@ -3,9 +3,8 @@
 
 #include <string.h>
 
-/* A plan with one number changed is applied to a copy, or refused; nothing breaks. */
-static void apply_damaged(const fixture *on, uint32_t slot, const phx_request *request,
-                          const phx_move *moves, uint32_t count, tape *in)
+void apply_damaged(const fixture *on, uint32_t slot, const phx_request *request,
+                   const phx_move *moves, uint32_t count, tape *in)
 {
     phx_move damaged[LEAVES_MAX];
     phx_planner *copy = NULL;

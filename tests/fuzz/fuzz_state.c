@@ -79,6 +79,7 @@ int fixture_start(fixture *on, tape *in)
     phx_options options = {PHX_EXACT, PHX_NONE, PHX_NONE, 0};
     const uint32_t kind = tape_next(in);
     on->full = kind >> 7;
+    on->parts = kind >> 6 == 3;
     options.alignment = kind & 1 ? PHX_BUDDY : PHX_EXACT;
     if ((kind & 2) != 0 && on->depth > 1) {
         options.spare_per = 2 + (kind >> 2) % (on->depth - 1);

@@ -29,10 +29,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
             do_adopt, do_adopt, do_load,
             /* only where the tape asks for slices: older tapes keep their meaning */
             do_place_sliced, do_place_sliced, do_place_sliced, do_replan_sliced, do_replan_sliced,
-            do_replan_sliced, do_shrink, do_grow, do_grow};
+            do_replan_sliced, do_shrink, do_grow, do_grow,
+            /* and for parts */
+            do_place_parts, do_place_parts, do_place_parts, do_replan_parts, do_replan_parts,
+            do_replan_parts, do_adopt_parts};
         const uint32_t plain = 18;
+        const uint32_t sliced = 27;
         const uint32_t all = sizeof steps / sizeof *steps;
-        const uint32_t step = tape_next(&in) % (on.full ? all : plain);
+        const uint32_t step = tape_next(&in) % (on.parts ? all : on.full ? sliced : plain);
         steps[step](&on, &in);
         fixture_check(&on);
         ++fuzz_operations;

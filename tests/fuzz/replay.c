@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 extern uint64_t fuzz_operations;
-#define OUTCOMES 12
+#define OUTCOMES 14
 extern uint64_t fuzz_outcomes[OUTCOMES];
 
 #define INPUT_MAX 65536
@@ -21,10 +21,11 @@ extern uint64_t fuzz_outcomes[OUTCOMES];
 static const struct {
     const char *name;
     uint64_t per_million;
-} outcomes[OUTCOMES] = {{"placed", 42000},         {"refused", 124000},  {"repaired", 94000},
-                        {"partial", 150},          {"no repair", 10000}, {"stale", 45000},
-                        {"adopted", 92000},        {"loaded", 44000},    {"placed slices", 7000},
-                        {"repaired slices", 3000}, {"shrunk", 500},      {"grown", 1900}};
+} outcomes[OUTCOMES] = {{"placed", 41000},         {"refused", 119000},    {"repaired", 91000},
+                        {"partial", 140},          {"no repair", 10000},   {"stale", 44000},
+                        {"adopted", 91000},        {"loaded", 44000},      {"placed slices", 6300},
+                        {"repaired slices", 2700}, {"shrunk", 440},        {"grown", 1700},
+                        {"placed parts", 1800},    {"repaired parts", 820}};
 
 static uint64_t state;
 
