@@ -87,7 +87,7 @@ static int is_one_kind(const joint *all, uint32_t kind, uint32_t first, uint32_t
               phx_chain_covers(&team->chain[part], &team->chain[first]) &&
               phx_chain_covers(&team->chain[first], &team->chain[part]);
     for (uint32_t level = 1; level <= all->planner->tree->depth && one; ++level) {
-        one = !all->chain[kind].limit_on[level];
+        one = !all->chain[kind].limit_on[level] || PHX_MUTANT_PART_LIMITS_SHARED;
     }
     return one;
 }
@@ -212,7 +212,8 @@ static uint32_t most_beside(const joint *all, const uint64_t *masks, const uint3
     const uint32_t last = all->kinds - 1;
     const uint32_t every = (1u << all->kinds) - 1;
     uint32_t most = phx_popcount(masks[last]);
-    for (uint32_t set = all->leaf_limits ? 1 : every; set <= every; ++set) {
+    const int apart = all->leaf_limits && !PHX_MUTANT_HALL_SKIPPED;
+    for (uint32_t set = apart ? 1 : every; set <= every; ++set) {
         uint64_t leaves = 0;
         uint32_t wanted = 0;
         for (uint32_t kind = 0; kind <= last; ++kind) {
@@ -241,10 +242,11 @@ static int may_spend(joint *all, uint64_t steps)
 static int fill_host(joint *all, uint32_t host)
 {
     const uint32_t size = (uint32_t)entries(all, 1, 1);
+    const uint32_t sets = all->leaf_limits ? 1u << all->kinds : 1;
     uint64_t masks[KINDS_MAX];
     uint32_t units[KINDS_MAX];
     uint32_t need[KINDS_MAX];
-    if (!may_spend(all, (uint64_t)size << (all->leaf_limits ? all->kinds : 0))) {
+    if (!may_spend(all, (uint64_t)size * sets * all->kinds)) {
         return 0;
     }
     for (uint32_t kind = 0; kind < all->kinds; ++kind) {
@@ -521,8 +523,8 @@ phx_status phx_joint_deal(phx_team *team, uint32_t level, uint32_t vertex)
     for (uint32_t kind = 0; kind < all.kinds; ++kind) {
         units[kind] = all.ranks[kind] / all.chain[kind].unit[level];
     }
-    const uint32_t entry = entry_of(&all, units, level, level);
-    const uint32_t most = entry == FORBIDDEN ? FORBIDDEN : all.table[level][entry];
+    /* The vertex has leaves for all ranks, so the table goes so far. */
+    const uint32_t most = all.table[level][entry_of(&all, units, level, level)];
     if (most == FORBIDDEN || most < all.ranks[all.kinds - 1]) {
         return PHX_MISFIT;
     }

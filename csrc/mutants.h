@@ -48,6 +48,30 @@
 #ifndef PHX_MUTANT_JOINT_SKIPPED /* parts that do not fit one after the other are refused */
 #define PHX_MUTANT_JOINT_SKIPPED 0
 #endif
+#ifndef PHX_MUTANT_PART_STRAYS /* a part leaves the level of its own while its ranks live there */
+#define PHX_MUTANT_PART_STRAYS 0
+#endif
+#ifndef PHX_MUTANT_PART_LIMITS_SHARED /* parts with the same rows of limits share them */
+#define PHX_MUTANT_PART_LIMITS_SHARED 0
+#endif
+#ifndef PHX_MUTANT_PARTS_UNCHARGED /* a part's repair leaves others out of the gang's limits */
+#define PHX_MUTANT_PARTS_UNCHARGED 0
+#endif
+#ifndef PHX_MUTANT_PART_FORGOTTEN /* a part's repair takes leaves that one before it took */
+#define PHX_MUTANT_PART_FORGOTTEN 0
+#endif
+#ifndef PHX_MUTANT_PARTS_REORDERED /* ranks are numbered in the order the parts were placed */
+#define PHX_MUTANT_PARTS_REORDERED 0
+#endif
+#ifndef PHX_MUTANT_FINEST_FIRST /* parts that nest are placed the finest first */
+#define PHX_MUTANT_FINEST_FIRST 0
+#endif
+#ifndef PHX_MUTANT_HALL_SKIPPED /* tables take leaves that two kinds share for those of each */
+#define PHX_MUTANT_HALL_SKIPPED 0
+#endif
+#ifndef PHX_MUTANT_DEAL_KEPT /* a search that gives up keeps the leaves it has given */
+#define PHX_MUTANT_DEAL_KEPT 0
+#endif
 #ifndef PHX_MUTANT_LAZY_REFILL /* a spare that was used is not replaced on release */
 #define PHX_MUTANT_LAZY_REFILL 0
 #endif

@@ -182,7 +182,8 @@ static phx_status deal_all(phx_team *team, uint32_t level, uint32_t vertex)
     const uint32_t count = team->whole->part_count;
     const uint32_t tries = team->nested ? 1 : count > 2 ? ORDERS_TRIED : count;
     for (uint32_t at = 0; at < tries; ++at) {
-        if (deal_from(team, at / 2 % count, (int)(at % 2), level, vertex) == PHX_OK) {
+        const int reverse = at % 2 == 1 || (team->nested && PHX_MUTANT_FINEST_FIRST);
+        if (deal_from(team, at / 2 % count, reverse, level, vertex) == PHX_OK) {
             return PHX_OK;
         }
     }
@@ -190,7 +191,7 @@ static phx_status deal_all(phx_team *team, uint32_t level, uint32_t vertex)
         return PHX_MISFIT;
     }
     const phx_status status = phx_joint_deal(team, level, vertex);
-    if (status != PHX_OK) {
+    if (status != PHX_OK && !PHX_MUTANT_DEAL_KEPT) {
         drop_all(team); /* it may give up half way down */
     }
     return status;
@@ -334,12 +335,19 @@ static phx_status deal_level(phx_team *team, uint32_t level)
     return status;
 }
 
+/* The part whose ranks come at a place among the parts: they keep their own order. */
+static uint32_t part_at(const phx_team *team, uint32_t at)
+{
+    return PHX_MUTANT_PARTS_REORDERED ? team->order[at] : at;
+}
+
 /* Chains the parts in their own order; runs stay maximal. The first run. */
 static uint32_t join_all(phx_team *team)
 {
     phx_link *links = team->planner->links;
-    uint32_t tail = team->tail[0];
-    for (uint32_t part = 1; part < team->whole->part_count; ++part) {
+    uint32_t tail = team->tail[part_at(team, 0)];
+    for (uint32_t at = 1; at < team->whole->part_count; ++at) {
+        const uint32_t part = part_at(team, at);
         const uint32_t head = team->head[part];
         if (tail + links[tail].count != head) {
             links[tail].next = head + 1;
@@ -351,7 +359,7 @@ static uint32_t join_all(phx_team *team)
         links[head] = (phx_link){0, 0};
         tail = team->tail[part] == head ? tail : team->tail[part];
     }
-    return team->head[0];
+    return team->head[part_at(team, 0)];
 }
 
 static phx_status write_chain(const phx_planner *planner, uint32_t head, phx_run *runs,

@@ -9,6 +9,27 @@
 
 #define ORDERS_TRIED 6 /* all there are of three parts */
 
+void phx_charge_others(phx_plan *plan)
+{
+    phx_planner *planner = plan->planner;
+    const uint32_t ranks = planner->gangs[plan->slot].ranks;
+    for (uint32_t at = 0; at < plan->before; ++at) {
+        phx_search_charge(planner, &plan->search, plan->moves[at].to, plan->moves[at].count);
+    }
+    uint32_t move = 0; /* those before, sorted by rank */
+    for (phx_cursor at = phx_cursor_start(planner, plan->slot); at.rank < ranks;) {
+        const uint32_t rank = at.rank;
+        const uint32_t leaf = phx_cursor_next(planner, &at, 1).first;
+        while (move < plan->before && rank >= plan->moves[move].rank + plan->moves[move].count) {
+            ++move;
+        }
+        const int moved = move < plan->before && rank >= plan->moves[move].rank;
+        if (!moved && rank - plan->first >= plan->ranks && !phx_bit(planner->lost, leaf)) {
+            phx_search_charge(planner, &plan->search, leaf, 1);
+        }
+    }
+}
+
 /* The broken parts, the coarsest first. */
 typedef struct broken_parts {
     uint32_t part[PHX_PARTS_MAX];
@@ -40,7 +61,7 @@ static void pin_part(phx_plan *plan, const phx_part *part, uint32_t dead)
 {
     const phx_tree *tree = plan->planner->tree;
     plan->named = phx_part_names(tree, part);
-    if (plan->named == 0 || dead == plan->ranks) {
+    if (plan->named == 0 || dead == plan->ranks || PHX_MUTANT_PART_STRAYS) {
         return;
     }
     const phx_cursor at = phx_plan_start(plan);

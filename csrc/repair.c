@@ -138,7 +138,7 @@ void phx_plan_begin(phx_plan *plan)
     plan->count = plan->before;
     plan->unmet = 0;
     plan->overflow = 0;
-    for (uint32_t at = 0; at < plan->before; ++at) {
+    for (uint32_t at = 0; at < plan->before && !PHX_MUTANT_PART_FORGOTTEN; ++at) {
         hold_move(plan->planner, &plan->moves[at]);
     }
 }
@@ -341,29 +341,6 @@ static void move_rest(phx_plan *plan)
     }
 }
 
-/* Ranks of the other parts count below the limits of the gang: where they live, or where those
- * repaired before move to. */
-static void charge_others(phx_plan *plan)
-{
-    phx_planner *planner = plan->planner;
-    const uint32_t ranks = planner->gangs[plan->slot].ranks;
-    for (uint32_t at = 0; at < plan->before; ++at) {
-        phx_search_charge(planner, &plan->search, plan->moves[at].to, plan->moves[at].count);
-    }
-    uint32_t move = 0; /* those before, sorted by rank */
-    for (phx_cursor at = phx_cursor_start(planner, plan->slot); at.rank < ranks;) {
-        const uint32_t rank = at.rank;
-        const uint32_t leaf = phx_cursor_next(planner, &at, 1).first;
-        while (move < plan->before && rank >= plan->moves[move].rank + plan->moves[move].count) {
-            ++move;
-        }
-        const int moved = move < plan->before && rank >= plan->moves[move].rank;
-        if (!moved && rank - plan->first >= plan->ranks && !phx_bit(planner->lost, leaf)) {
-            phx_search_charge(planner, &plan->search, leaf, 1);
-        }
-    }
-}
-
 void phx_plan_limits(phx_plan *plan)
 {
     memset(&plan->search, 0, sizeof plan->search);
@@ -371,8 +348,9 @@ void phx_plan_limits(phx_plan *plan)
     plan->search.scope_level = plan->planner->tree->depth + 1;
     phx_search_limit(plan->planner, &plan->search, plan->limits);
     phx_search_own_limits(plan->planner, &plan->search);
-    if (plan->search.limited && plan->ranks < plan->planner->gangs[plan->slot].ranks) {
-        charge_others(plan);
+    if (plan->search.limited && plan->ranks < plan->planner->gangs[plan->slot].ranks &&
+        !PHX_MUTANT_PARTS_UNCHARGED) {
+        phx_charge_others(plan);
     }
     phx_search_narrow(plan->planner, &plan->search, plan->part_limits);
 }

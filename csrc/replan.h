@@ -114,7 +114,10 @@ phx_status phx_repair_told(phx_plan *plan, int partial, phx_repair *repair);
 void phx_plan_sort(phx_move *moves, uint32_t count);
 /* Broken units of a part, and its dead ranks in *dead. */
 uint32_t phx_count_broken(const phx_plan *plan, uint32_t *dead);
-/* parts_repair.c: phx_repair_plan for a gang of parts. */
+/* parts_repair.c: ranks of the other parts count below the limits of the gang, where they live, or
+ * where those repaired before move to. */
+void phx_charge_others(phx_plan *plan);
+/* phx_repair_plan for a gang of parts. */
 phx_status phx_repair_parts(phx_plan *plan, const phx_request *request, int partial,
                             phx_repair *repair);
 /* What is repaired next: a gang, or one part of it that starts at a rank. */

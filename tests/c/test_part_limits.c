@@ -74,13 +74,11 @@ static void test_limits_of_both(void)
     finish(on);
 }
 
-/* Parts of one rank may take the first two, one, three and four of leaves 8, 10, 12 and 14. Only
- * the narrowest first serves them all, which none of the orders tried is; by Hall's theorem they
- * fit. */
-static void test_leaves_by_halls_theorem(void)
+/* Parts of one rank may take the first so many of leaves 8, 10, 12 and 14. Only the narrowest first
+ * serves them all, which none of the orders tried is; by Hall's theorem they fit. */
+static void check_widths(const uint32_t *width, const uint32_t *expected)
 {
     const uint32_t hosts[3] = {8, 4, 2};
-    const uint32_t width[4] = {2, 1, 3, 4};
     int32_t allowed[4][64] = {{0}};
     const int32_t *rows[4][ROWS] = {{NULL}};
     role roles[4];
@@ -98,17 +96,57 @@ static void test_leaves_by_halls_theorem(void)
     CHECK(asked(on, NULL) == -(int64_t)PHX_GAVE_UP);
     on->request.scratch = scratch;
     const uint32_t slot = placed(on, NULL);
-    const uint32_t expected[4] = {10, 8, 12, 14};
     CHECK(phx_gang_leaves(on->planner, slot, leaves) == PHX_OK);
     CHECK(memcmp(leaves, expected, sizeof leaves) == 0);
     CHECK(phx_release(on->planner, slot) == PHX_OK);
-    allowed[3][14] = 0;
-    CHECK(asked(on, NULL) == -(int64_t)PHX_MISFIT);
-    allowed[3][14] = 1;
-    int32_t healthy[64] = {0}; /* the whole may not take leaf 14 */
-    const int32_t *const whole[ROWS] = {healthy};
-    healthy[8] = healthy[10] = healthy[12] = 1;
+    int32_t fewer[64] = {0};
+    const int32_t *const whole[ROWS] = {fewer};
+    fewer[8] = fewer[10] = fewer[12] = 1;
     CHECK(asked(on, whole) == -(int64_t)PHX_MISFIT);
+    const int32_t hosts_all[8] = {3, 3, 3, 3, 3, 3, 3, 3};
+    const int32_t *const three[ROWS] = {NULL, hosts_all};
+    CHECK(asked(on, three) == -(int64_t)PHX_MISFIT);
+    for (uint32_t part = 0; part < 4; ++part) {
+        allowed[part][14] = 0;
+    }
+    CHECK(asked(on, NULL) == -(int64_t)PHX_MISFIT);
+    finish(on);
+}
+
+static void test_leaves_by_halls_theorem(void)
+{
+    const uint32_t second[4] = {2, 1, 3, 4};
+    const uint32_t second_leaves[4] = {10, 8, 12, 14};
+    const uint32_t last[4] = {2, 4, 3, 1};
+    const uint32_t last_leaves[4] = {10, 14, 12, 8};
+    check_widths(second, second_leaves);
+    check_widths(last, last_leaves);
+}
+
+/* Two real racks with 8, 8, 8, 4 and 4 free leaves, and a stand-in for one with a host of 8, a
+ * stand-in for such a host, and 4: it takes a group of 8 and no slice of a rack. */
+static void test_tables_with_phantoms(void)
+{
+    const uint32_t counts[4] = {84, 13, 3, 1};
+    uint32_t first[14 + 4 + 2];
+    uint8_t phantom[13 + 3 + 1] = {0};
+    const role roles[2] = {{40, 8, 1, {0, 0}, 0, NULL}, {32, 1, 1, {16, 2}, 0, NULL}};
+    const uint32_t sizes[13] = {8, 8, 8, 4, 4, 8, 8, 8, 4, 4, 8, 8, 4};
+    for (uint32_t host = 0, leaf = 0; host < 13; leaf += sizes[host++]) {
+        first[host] = leaf;
+        first[host + 1] = leaf + sizes[host];
+    }
+    const uint32_t above[6] = {0, 5, 10, 13, 0, 3};
+    memcpy(first + 14, above, sizeof above);
+    phantom[11] = 1;
+    phantom[13 + 2] = 1;
+    team *on = calloc(1, sizeof *on);
+    CHECK(phx_tree_new(3, counts, first, phantom, &on->tree) == PHX_OK);
+    on->planner = new_planner(on->tree, PHX_EXACT, PHX_NONE, PHX_NONE, 0);
+    gather(on, roles, 2, PHX_NONE);
+    const uint32_t slot = placed(on, NULL);
+    CHECK(ranks_on(on, slot, 0, 40, 64, 72) == 8 && ranks_on(on, slot, 0, 40, 0, 32) == 16);
+    CHECK(ranks_on(on, slot, 40, 32, 0, 32) == 16 && ranks_on(on, slot, 40, 32, 32, 64) == 16);
     finish(on);
 }
 
@@ -149,9 +187,12 @@ static void test_phantoms(void)
     CHECK(phx_release(on->planner, slot) == PHX_OK);
     gather(on, both, 2, PHX_NONE); /* nine in a rack of five */
     CHECK(asked(on, NULL) == -(int64_t)PHX_MISFIT);
+    gather(on, alone, 1, 2);
+    const uint32_t single = placed(on, NULL);
     change(on->planner, PHX_CORDON, 3, 5);
-    gather(on, alone, 1, PHX_NONE);
     CHECK(asked(on, NULL) == -(int64_t)PHX_MISFIT);
+    CHECK(replanned(on, single, NULL, 0, NULL, PHX_REPLAN_CORDONED) == PHX_MISFIT);
+    CHECK(on->repair.dead == 1 && on->repair.unresolved == 1);
     finish(on);
 }
 
@@ -183,13 +224,55 @@ static int64_t asked_of_pods(uint32_t racks, uint32_t asks)
     return word;
 }
 
-/* The tables of four racks are small; of fifty they cost too much work half way down, of seventy
- * they outgrow the scratch. Whatever was given by then is free again. */
+/* The tables of four racks are small; of sixty they cost too much work, of fifty half way down, of
+ * seventy they outgrow the scratch. Whatever was given by then is free again. */
 static void test_large_tables(void)
 {
     CHECK(asked_of_pods(2, 2) >= 0);
     CHECK(asked_of_pods(25, 1) == -(int64_t)PHX_GAVE_UP);
+    CHECK(asked_of_pods(30, 1) == -(int64_t)PHX_GAVE_UP);
     CHECK(asked_of_pods(35, 1) == -(int64_t)PHX_GAVE_UP);
+}
+
+/* Tables far beyond the scratch already one level below the top. */
+static void test_tables_beyond_all_counting(void)
+{
+    const uint32_t fanouts[5] = {8, 5, 50, 2, 2};
+    const role roles[6] = {{4800, 8, 1, {0, 0}, 0, NULL}, {16, 1, 1, {16, 2}, 0, NULL},
+                           {420, 1, 1, {7, 2}, 0, NULL},  {500, 1, 1, {5, 2}, 0, NULL},
+                           {200, 1, 1, {4, 2}, 0, NULL},  {300, 1, 1, {3, 2}, 0, NULL}};
+    team *on = start(5, fanouts);
+    for (uint32_t rack = 0; rack < 200; ++rack) {
+        change(on->planner, PHX_CORDON, 40 * rack + 28, 4);
+        change(on->planner, PHX_CORDON, 40 * rack + 36, 4);
+    }
+    gather(on, roles, 6, PHX_NONE);
+    CHECK(asked(on, NULL) == -(int64_t)PHX_GAVE_UP);
+    finish(on);
+}
+
+/* Six kinds of ten ranks on hosts of 64, two of them on the same nineteen leaves: a host's own
+ * table is work as well, and of the third host too much. */
+static void test_tables_of_hosts(void)
+{
+    const uint32_t fanouts[2] = {64, 3};
+    int32_t most[6][192];
+    const int32_t *rows[6][ROWS] = {{NULL}};
+    role roles[6];
+    team *on = start(2, fanouts);
+    for (uint32_t part = 0; part < 6; ++part) {
+        for (uint32_t leaf = 0; leaf < 192; ++leaf) {
+            most[part][leaf] = part > 1 || leaf % 64 < 19;
+        }
+        rows[part][0] = most[part];
+        roles[part] = (role){10, 1, 1, {0, 0}, 0, rows[part]};
+    }
+    gather(on, roles, 6, 1);
+    change(on->planner, PHX_CORDON, 128, 64);
+    CHECK(asked(on, NULL) == -(int64_t)PHX_MISFIT);
+    change(on->planner, PHX_UNCORDON, 128, 64);
+    CHECK(asked(on, NULL) == -(int64_t)PHX_GAVE_UP);
+    finish(on);
 }
 
 /* Parts of any size: their sum must be the gang's, and no count of them is taken for small. */
@@ -215,8 +298,11 @@ int main(void)
     test_leaves_by_halls_theorem();
     test_rows_of_leaves_bind_together();
     test_phantoms();
+    test_tables_with_phantoms();
     test_large_tables();
+    test_tables_beyond_all_counting();
+    test_tables_of_hosts();
     test_ranks_beyond_all_leaves();
-    printf("test_part_limits: 8 passed, 0 failed\n");
+    printf("test_part_limits: 11 passed, 0 failed\n");
     return 0;
 }

@@ -176,6 +176,20 @@ static void test_tables_find_what_no_order_does(void)
     finish(on);
 }
 
+/* A third rack may hold 16 ranks in all: a slice there would leave too few hosts of 8 elsewhere. */
+static void test_tables_under_limits(void)
+{
+    const int32_t racks[3] = {32, 32, 16};
+    const int32_t *const rows[PHX_LEVELS_MAX + 1] = {NULL, NULL, racks};
+    const role roles[2] = {{48, 8, 1, {0, 0}, 0, NULL}, {32, 1, 1, {16, 2}, 0, NULL}};
+    team *on = start_uneven(3);
+    gather(on, roles, 2, PHX_NONE);
+    const uint32_t slot = placed(on, rows);
+    CHECK(ranks_on(on, slot, 0, 48, 80, 120) == 16 && ranks_on(on, slot, 48, 32, 80, 120) == 0);
+    CHECK(ranks_on(on, slot, 0, 48, 0, 40) == 16 && ranks_on(on, slot, 48, 32, 0, 40) == 16);
+    finish(on);
+}
+
 /* 48 and 16 are 64 and each fits, but 24 and 24 leave no slice of 16. */
 static void test_parts_that_fit_but_not_together(void)
 {
@@ -326,12 +340,13 @@ int main(void)
     test_a_leader_and_its_workers();
     test_parts_share_a_block();
     test_tables_find_what_no_order_does();
+    test_tables_under_limits();
     test_parts_that_fit_but_not_together();
     test_parts_with_the_same_limits();
     test_too_many_kinds();
     test_what_if();
     test_runs_are_joined();
     test_adopt();
-    printf("test_parts: 12 passed, 0 failed\n");
+    printf("test_parts: 13 passed, 0 failed\n");
     return 0;
 }

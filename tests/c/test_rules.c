@@ -1,6 +1,6 @@
 /* One case a rule of the core; `test_rules NAME` runs one, `test_rules` all. `make mutants` names
  * the case that each fault must fail. */
-#include "check.h"
+#include "cases.h"
 
 typedef struct fixture {
     phx_tree *tree;
@@ -268,13 +268,6 @@ static void case_cordoned_leaves_are_not_placed_on(void)
     finish(&made);
 }
 
-typedef struct named_case {
-    const char *name;
-    void (*run)(void);
-} named_case;
-
-#define CASE(name) {#name, case_##name}
-
 int main(int count, char **words)
 {
     static const named_case cases[] = {CASE(far_block_is_found),
@@ -292,14 +285,5 @@ int main(int count, char **words)
                                        CASE(a_spread_gang_is_even),
                                        CASE(spares_are_refilled),
                                        CASE(cordoned_leaves_are_not_placed_on)};
-    const int all = (int)(sizeof cases / sizeof *cases);
-    int ran = 0;
-    for (int at = 0; at < all; ++at) {
-        if (count < 2 || strcmp(words[1], cases[at].name) == 0) {
-            cases[at].run();
-            ++ran;
-        }
-    }
-    printf("test_rules: %d passed, 0 failed\n", ran);
-    return ran == 0;
+    return run_cases("test_rules", cases, sizeof cases / sizeof *cases, count, words);
 }

@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "mutants"
 
-# The C case (tests/c/test_rules.c) that each fault must fail.
+# The case that each fault must fail, of tests/c/test_rules.c unless its file is named.
 KILLERS = {
     "SKIPPED_SUMMARY": "far_block_is_found",
     "WRONG_ANCESTOR": "level_is_the_common_domain",
@@ -33,6 +33,16 @@ KILLERS = {
     "SLICE_IGNORED": "slices_are_whole",
     "SLICE_STRAYS": "slices_stay_in_the_one_around",
     "UNEVEN": "a_spread_gang_is_even",
+    "PART_UNLIMITED": "test_part_rules limits_of_a_part_bind",
+    "JOINT_SKIPPED": "test_part_rules tables_find_what_no_order_does",
+    "PART_STRAYS": "test_part_rules a_part_stays_in_its_own_domain",
+    "PART_LIMITS_SHARED": "test_part_rules each_part_has_its_own_limits",
+    "PARTS_UNCHARGED": "test_part_rules other_parts_count_below_limits",
+    "PART_FORGOTTEN": "test_part_rules each_part_gets_leaves_of_its_own",
+    "PARTS_REORDERED": "test_part_rules ranks_are_numbered_part_after_part",
+    "FINEST_FIRST": "test_part_rules the_coarsest_part_goes_first",
+    "HALL_SKIPPED": "test_part_rules kinds_share_leaves",
+    "DEAL_KEPT": "test_part_rules a_search_that_gives_up_keeps_nothing",
     "LAZY_REFILL": "spares_are_refilled",
     "CORDON_PLACED": "cordoned_leaves_are_not_placed_on",
 }
@@ -44,12 +54,12 @@ def known_faults() -> list[str]:
     return re.findall(r"#ifndef PHX_MUTANT_(\w+) ", text)
 
 
-def build(fault: str | None) -> Path:
-    """Compiles the rule cases with one fault, or with none."""
-    program = BUILD / (fault or "sound")
+def build(fault: str | None, cases: str) -> Path:
+    """Compiles a file of cases with one fault, or with none."""
+    program = BUILD / f"{cases}-{fault or 'sound'}"
     flags = ["-O1", "-std=c11", "-Icsrc"] + ([f"-DPHX_MUTANT_{fault}"] if fault else [])
     sources = [str(path) for path in sorted((ROOT / "csrc").glob("*.c"))]
-    command = ["gcc", *flags, *sources, "tests/c/test_rules.c", "-o", str(program)]
+    command = ["gcc", *flags, *sources, f"tests/c/{cases}.c", "-o", str(program)]
     subprocess.run(command, check=True, cwd=ROOT)
     return program
 
@@ -91,16 +101,18 @@ def main() -> int:
         print("mutants: csrc/mutants.h and KILLERS name different faults")
         return 1
     BUILD.mkdir(parents=True, exist_ok=True)
-    sound = build(None)
+    sound: dict[str, Path] = {}
     survivors = []
     for fault in faults:
-        case = KILLERS[fault]
-        killed = passes(sound, case) and not passes(build(fault), case)
+        cases, _, case = f"test_rules {KILLERS[fault]}".rpartition(" ")
+        cases = cases.rpartition(" ")[2]
+        sound[cases] = sound.get(cases) or build(None, cases)
+        killed = passes(sound[cases], case) and not passes(build(fault, cases), case)
         twin = (
             "" if short else f", twin {'kills' if twin_kills(fault) else 'misses'} it"
         )
         print(
-            f"mutant {fault:<17} {'killed' if killed else 'SURVIVES'} by {case}{twin}"
+            f"mutant {fault:<18} {'killed' if killed else 'SURVIVES'} by {case}{twin}"
         )
         survivors += [] if killed else [fault]
     print(f"mutants: {len(faults) - len(survivors)} killed, {len(survivors)} survive")
