@@ -345,7 +345,8 @@ void phx_plan_limits(phx_plan *plan)
 {
     memset(&plan->search, 0, sizeof plan->search);
     plan->search.picks = plan->planner->pick;
-    plan->search.scope_level = plan->planner->tree->depth + 1;
+    plan->search.scope_level = plan->scope_level;
+    plan->search.scope_vertex = plan->scope_vertex;
     phx_search_limit(plan->planner, &plan->search, plan->limits);
     phx_search_own_limits(plan->planner, &plan->search);
     if (plan->search.limited && plan->ranks < plan->planner->gangs[plan->slot].ranks &&
@@ -521,7 +522,7 @@ static void attempt_all(phx_plan *plan, uint32_t broken, phx_repair *repair)
          * those around them along. */
         repair->proven =
             broken <= EXACT_UNITS && !plan->widen && (!limited || plan->slice_count == 0);
-        if (broken <= EXACT_UNITS) {
+        if (broken <= EXACT_UNITS && !plan->away) { /* away, all of them move anyhow */
             attempt_subsets(plan, broken, repair);
         }
     }

@@ -176,6 +176,24 @@ static void test_tables_find_what_no_order_does(void)
     finish(on);
 }
 
+/* The same in racks of 70 hosts, which a hidden level cuts in two. */
+static void test_tables_below_a_hidden_level(void)
+{
+    const uint32_t fanouts[3] = {8, 70, 2};
+    const uint32_t usable[70] = {[3] = 8, [40] = 8, [62] = 8, [63] = 4, [69] = 4};
+    const role roles[2] = {{32, 8, 1, {0, 0}, 0, NULL}, {32, 1, 1, {16, 2}, 0, NULL}};
+    team *on = start(3, fanouts);
+    for (uint32_t host = 0; host < 140; ++host) {
+        change(on->planner, PHX_CORDON, 8 * host + usable[host % 70], 8 - usable[host % 70]);
+    }
+    gather(on, roles, 2, PHX_NONE);
+    const uint32_t slot = placed(on, NULL);
+    CHECK(ranks_on(on, slot, 0, 32, 0, 560) == 16 && ranks_on(on, slot, 32, 32, 0, 560) == 16);
+    CHECK(ranks_on(on, slot, 32, 32, 552, 560) == 4);
+    CHECK(phx_gang_level(on->planner, slot) == 3);
+    finish(on);
+}
+
 /* A third rack may hold 16 ranks in all: a slice there would leave too few hosts of 8 elsewhere. */
 static void test_tables_under_limits(void)
 {
@@ -340,6 +358,7 @@ int main(void)
     test_a_leader_and_its_workers();
     test_parts_share_a_block();
     test_tables_find_what_no_order_does();
+    test_tables_below_a_hidden_level();
     test_tables_under_limits();
     test_parts_that_fit_but_not_together();
     test_parts_with_the_same_limits();
@@ -347,6 +366,6 @@ int main(void)
     test_what_if();
     test_runs_are_joined();
     test_adopt();
-    printf("test_parts: 13 passed, 0 failed\n");
+    printf("test_parts: 14 passed, 0 failed\n");
     return 0;
 }
