@@ -134,9 +134,12 @@ static int lay_tables(joint *all, uint32_t top)
     uint64_t children = 0;
     uint64_t sums = 0;
     all->table[1] = at;
-    for (uint32_t level = 2; level <= top && used <= PHX_PARTS_WORDS; ++level) {
+    for (uint32_t level = 2; level <= top; ++level) {
         const uint64_t size = entries(all, level, level - 1);
         const uint64_t child = entries(all, level - 1, level - 1);
+        if (used + size > PHX_PARTS_WORDS) {
+            return 0;
+        }
         all->sum[level] = at + used;
         all->table[level] = at + used + size;
         used += size + entries(all, level, level);

@@ -143,11 +143,15 @@ static void repair_in(healing *all, uint32_t order, int partial)
     }
 }
 
+static uint32_t orders_of(const healing *all)
+{
+    return all->broken->count > 2 ? ORDERS_TRIED : all->broken->count;
+}
+
 /* Every order, for the repair of all that takes the fewest units out of their domains. */
 static void repair_all(healing *all)
 {
-    const uint32_t parts = all->broken->count;
-    const uint32_t tries = parts > 2 ? ORDERS_TRIED : parts;
+    const uint32_t tries = orders_of(all);
     uint32_t best = PHX_NONE;
     uint32_t fewest = PHX_NONE;
     for (uint32_t order = 0; order < tries && !all->proven; ++order) {
@@ -159,6 +163,22 @@ static void repair_all(healing *all)
     }
     if (best != PHX_NONE && best + 1 < tries) {
         repair_in(all, best, 0);
+    }
+}
+
+/* The first of the orders that leave the fewest units without a place. */
+static void repair_some(healing *all)
+{
+    const uint32_t tries = orders_of(all);
+    uint32_t best = 0;
+    uint32_t fewest = PHX_NONE;
+    for (uint32_t order = 0; order < tries; ++order) {
+        repair_in(all, order, 1);
+        best = all->unmet < fewest ? order : best;
+        fewest = all->unmet < fewest ? all->unmet : fewest;
+    }
+    if (best + 1 < tries) {
+        repair_in(all, best, 1);
     }
 }
 
@@ -206,7 +226,7 @@ phx_status phx_repair_parts(phx_plan *plan, const phx_request *request, int part
     const int whole = all.unmet == 0;
     int proven = whole || all.proven;
     if (!whole) {
-        repair_in(&all, 0, 1);
+        repair_some(&all);
         /* Which parts are best left out is not tried out, nor which units of one with slices. */
         proven &= !partial || (broken.count == 1 && repair->proven);
     }

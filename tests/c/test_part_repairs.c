@@ -274,6 +274,23 @@ static void test_a_partial_repair_of_one_part(void)
     finish(on);
 }
 
+/* Two leaves are left: a pair that moves whole, or both single ranks. */
+static void test_a_partial_repair_mends_most_units(void)
+{
+    const role roles[2] = {{2, 2, 1, {0, 0}, 0, NULL}, {2, 1, 1, {0, 0}, 0, NULL}};
+    const uint32_t leaves[4] = {0, 1, 2, 3};
+    const phx_run lost[2] = {{0, 1}, {2, 2}};
+    team *on = start(3, RACKS);
+    gather(on, roles, 2, 2);
+    const uint32_t slot = adopted(on, leaves);
+    change(on->planner, PHX_CORDON, 6, 10);
+    CHECK(replanned(on, slot, lost, 2, NULL, 0) == PHX_MISFIT && on->repair.proven == 0);
+    CHECK(replanned(on, slot, lost, 2, NULL, PHX_REPLAN_PARTIAL) == PHX_OK);
+    check_moves(on, 2, (uint32_t[2]){2, 3}, (uint32_t[2]){4, 5});
+    CHECK(on->repair.unresolved == 1 && on->repair.proven == 0);
+    finish(on);
+}
+
 /* Any room but enough is too little, and the planner is as it was. */
 static void test_too_little_room(void)
 {
@@ -345,8 +362,9 @@ int main(void)
     test_widen();
     test_limits_count_other_parts();
     test_a_partial_repair_of_one_part();
+    test_a_partial_repair_mends_most_units();
     test_too_little_room();
     test_plans_are_checked();
-    printf("test_part_repairs: 13 passed, 0 failed\n");
+    printf("test_part_repairs: 14 passed, 0 failed\n");
     return 0;
 }
