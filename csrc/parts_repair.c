@@ -7,7 +7,8 @@
 #include "parts.h"
 #include "replan.h"
 
-#define ORDERS_TRIED 6 /* all there are of three parts */
+#define ORDERS_TRIED 6                        /* all there are of three parts */
+#define SUBSETS_TRIED (1u << PHX_EXACT_UNITS) /* of all parts in all orders */
 
 void phx_charge_others(phx_plan *plan)
 {
@@ -154,6 +155,7 @@ static void repair_all(healing *all)
     const uint32_t tries = orders_of(all);
     uint32_t best = PHX_NONE;
     uint32_t fewest = PHX_NONE;
+    all->plan->subsets = SUBSETS_TRIED;
     for (uint32_t order = 0; order < tries && !all->proven; ++order) {
         repair_in(all, order, 0);
         if (all->unmet == 0 && all->moved < fewest) {
@@ -162,6 +164,7 @@ static void repair_all(healing *all)
         }
     }
     if (best != PHX_NONE && best + 1 < tries) {
+        all->plan->subsets = SUBSETS_TRIED; /* enough for what it had then */
         repair_in(all, best, 0);
     }
 }
@@ -172,12 +175,14 @@ static void repair_some(healing *all)
     const uint32_t tries = orders_of(all);
     uint32_t best = 0;
     uint32_t fewest = PHX_NONE;
+    all->plan->subsets = SUBSETS_TRIED;
     for (uint32_t order = 0; order < tries; ++order) {
         repair_in(all, order, 1);
         best = all->unmet < fewest ? order : best;
         fewest = all->unmet < fewest ? all->unmet : fewest;
     }
     if (best + 1 < tries) {
+        all->plan->subsets = SUBSETS_TRIED;
         repair_in(all, best, 1);
     }
 }

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#define EXACT_UNITS 10 /* with limits, fill or move is tried for every subset of so many units */
-
 static uint32_t lost_in(const phx_planner *planner, phx_run run)
 {
     return phx_bits_count(planner->lost, run.first, run.count);
@@ -520,9 +518,11 @@ static void attempt_all(phx_plan *plan, uint32_t broken, phx_repair *repair)
     if (plan->unmet > 0 && (limited || plan->slice_count > 0)) {
         /* Which groups leave their own domain is not tried out under limits, nor which slices take
          * those around them along. */
-        repair->proven =
-            broken <= EXACT_UNITS && !plan->widen && (!limited || plan->slice_count == 0);
-        if (broken <= EXACT_UNITS && !plan->away) { /* away, all of them move anyhow */
+        const int few = broken <= PHX_EXACT_UNITS && 1u << broken <= plan->subsets;
+        repair->proven = few && !plan->widen && (!limited || plan->slice_count == 0);
+        plan->best = 0;
+        if (few && !plan->away) { /* away, all of them move anyhow */
+            plan->subsets -= 1u << broken;
             attempt_subsets(plan, broken, repair);
         }
     }

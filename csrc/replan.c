@@ -327,6 +327,7 @@ static phx_status replan_full(phx_planner *planner, uint32_t slot, const phx_req
     plan.limits = limits;
     plan.moves = moves;
     plan.room = room;
+    plan.subsets = 2u << PHX_EXACT_UNITS; /* as they are, and with slices around them */
     set_scope(&plan);
     phx_plan_part(&plan, request, 0);
     const uint32_t broken = phx_count_broken(&plan, &repair->dead);

@@ -13,6 +13,9 @@
 
 #include "pack.h"
 
+#define PHX_EXACT_UNITS                                                                            \
+    10 /* with limits, fill or move is tried for every subset of so many units */
+
 /* A position in a gang's ranks. */
 typedef struct phx_cursor {
     uint32_t rank;
@@ -65,6 +68,7 @@ typedef struct phx_plan {
     uint32_t slice_count;
     int widen;
     int partial;             /* units without a place stay, so they count below the limits */
+    uint32_t subsets;        /* of broken units that may still be tried */
     uint64_t best;           /* the units, by order, whose moving leaves fewest without a place */
     uint32_t named;          /* level of the last slice as a bit, where even one rank needs it */
     const phx_slice *slices; /* internal levels */

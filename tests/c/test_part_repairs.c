@@ -291,6 +291,28 @@ static void test_a_partial_repair_mends_most_units(void)
     finish(on);
 }
 
+/* Ten broken units are tried in all subsets once: one part alone is proven, two are not. */
+static void test_many_broken_units_under_limits(void)
+{
+    int32_t none[64] = {0};
+    const int32_t *const rows[ROWS] = {none};
+    role roles[2] = {{10, 1, 1, {0, 0}, 0, rows}, {10, 1, 1, {0, 0}, 0, rows}};
+    uint32_t leaves[20];
+    const phx_run lost[2] = {{0, 10}, {10, 10}};
+    team *on = start(3, RACKS);
+    for (uint32_t rank = 0; rank < 20; ++rank) {
+        leaves[rank] = rank;
+    }
+    gather(on, roles, 2, PHX_NONE);
+    const uint32_t slot = adopted(on, leaves);
+    CHECK(replanned(on, slot, lost, 1, NULL, 0) == PHX_MISFIT && on->repair.proven == 1);
+    roles[0].limits = roles[1].limits = NULL;
+    gather(on, roles, 2, PHX_NONE);
+    CHECK(replanned(on, slot, lost, 2, rows, 0) == PHX_MISFIT && on->repair.proven == 0);
+    CHECK(on->repair.dead == 20 && on->repair.unresolved == 20);
+    finish(on);
+}
+
 /* Any room but enough is too little, and the planner is as it was. */
 static void test_too_little_room(void)
 {
@@ -363,8 +385,9 @@ int main(void)
     test_limits_count_other_parts();
     test_a_partial_repair_of_one_part();
     test_a_partial_repair_mends_most_units();
+    test_many_broken_units_under_limits();
     test_too_little_room();
     test_plans_are_checked();
-    printf("test_part_repairs: 14 passed, 0 failed\n");
+    printf("test_part_repairs: 15 passed, 0 failed\n");
     return 0;
 }
