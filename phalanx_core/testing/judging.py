@@ -64,7 +64,7 @@ class Judge:
     -----
     Of a gang without slices under ``partial=True`` the most units are mended. Of one
     with slices that is not promised: its partial repairs have to be legal, and whole
-    where a whole one exists.
+    where a whole one exists. Where several parts are broken not even that is.
     """
 
     twin: SlowPlanner
@@ -100,7 +100,8 @@ class Judge:
 
     def _most(self, wound: Wound, exists: bool) -> int | None:
         """Most units that a repair mends, None where that is not promised."""
-        if exists:
+        several = len({unit.part for unit in wound.units()}) > 1
+        if exists and not (several and self.case.partial):
             return len(wound.units())
         if wound.needs.limited or wound.needs.chained:
             return None
