@@ -1,0 +1,321 @@
+/* Prices of capacities: the linear relaxation's dual, by cutting planes inside a box.
+ *
+ * The bound L(price) = max over x of value(x) + price . (capacity - demand(x)) is convex, and what
+ * the jobs take at one price gives a plane below it everywhere. The lowest point of all planes so
+ * far, within a box around the best price, is the next one to ask; the box follows and shrinks when
+ * asking did not help. The lowest point is found by the simplex method on the planes' weights:
+ * rows + 1 equations, planes and the box's sides as columns.
+ */
+#include "solve.h"
+
+#include <math.h>
+#include <string.h>
+
+__extension__ typedef __int128 wide_int; /* a price times a demand may leave 64 bits */
+
+#define PLANES_MAX 96
+#define SIZE_MAX_ (PHX_ROWS_MAX + 1)
+#define PIVOTS_MAX 2000
+#define EPSILON 1e-11
+
+typedef struct plane {
+    double value;
+    double slack[PHX_ROWS_MAX];
+} plane;
+
+/* The planes, and the basis of the simplex method: columns 0 .. PLANES_MAX - 1 are planes, then two
+ * sides of the box for each row. */
+typedef struct model {
+    uint32_t rows;
+    uint32_t planes;
+    double low[PHX_ROWS_MAX];
+    double high[PHX_ROWS_MAX];
+    plane plane[PLANES_MAX];
+    uint32_t basis[SIZE_MAX_];
+    double weight[SIZE_MAX_];
+    double inverse[SIZE_MAX_][SIZE_MAX_];
+} model;
+
+phx_status phx_price_bound(const phx_round *round, const int64_t *prices, int64_t *bound)
+{
+    wide_int sum = 0;
+    for (uint32_t row = 0; row < round->rows; ++row) {
+        if (prices[row] < 0) {
+            return PHX_BAD_GANG;
+        }
+        sum += (wide_int)prices[row] * round->capacity[row];
+    }
+    for (uint32_t job = 0; job < round->jobs; ++job) {
+        wide_int best = 0;
+        for (uint32_t choice = round->first[job]; choice < round->first[job + 1]; ++choice) {
+            wide_int worth = round->value[choice];
+            for (uint32_t row = 0; row < round->rows; ++row) {
+                worth -= (wide_int)prices[row] * round->demand[choice * round->rows + row];
+            }
+            best = worth > best ? worth : best;
+        }
+        sum += best;
+    }
+    if (sum >= (wide_int)1 << 62) {
+        return PHX_BAD_GANG;
+    }
+    *bound = (int64_t)sum;
+    return PHX_OK;
+}
+
+/* What every job takes at these prices, as a plane. */
+static plane ask(const phx_round *round, const double *prices, int32_t *chosen)
+{
+    const uint32_t rows = round->rows;
+    int64_t value = 0;
+    int64_t used[PHX_ROWS_MAX] = {0};
+    for (uint32_t job = 0; job < round->jobs; ++job) {
+        const uint32_t end = round->first[job + 1];
+        double best = 0.0;
+        uint32_t taken = end;
+        for (uint32_t choice = round->first[job]; choice < end; ++choice) {
+            const uint32_t *demand = round->demand + (size_t)choice * rows;
+            double worth = (double)round->value[choice];
+            for (uint32_t row = 0; row < rows; ++row) {
+                worth -= prices[row] * demand[row];
+            }
+            taken = worth > best ? choice : taken;
+            best = worth > best ? worth : best;
+        }
+        chosen[job] = taken == end ? -1 : (int32_t)(taken - round->first[job]);
+        if (taken != end) {
+            value += round->value[taken];
+            for (uint32_t row = 0; row < rows; ++row) {
+                used[row] += round->demand[(size_t)taken * rows + row];
+            }
+        }
+    }
+    plane made = {(double)value, {0.0}};
+    for (uint32_t row = 0; row < rows; ++row) {
+        made.slack[row] = (double)(round->capacity[row] - used[row]);
+    }
+    return made;
+}
+
+static double height(const plane *at, uint32_t rows, const double *prices)
+{
+    double sum = at->value;
+    for (uint32_t row = 0; row < rows; ++row) {
+        sum += at->slack[row] * prices[row];
+    }
+    return sum;
+}
+
+/* Entry of a column: equation 0 makes the weights 1, equation row + 1 balances a row's slack. */
+static double entry(const model *all, uint32_t column, uint32_t equation)
+{
+    if (column < PLANES_MAX) {
+        return equation == 0 ? 1.0 : -all->plane[column].slack[equation - 1];
+    }
+    const uint32_t side = column - PLANES_MAX;
+    return side / 2 + 1 != equation ? 0.0 : side % 2 == 0 ? 1.0 : -1.0;
+}
+
+static double gain(const model *all, uint32_t column)
+{
+    if (column < PLANES_MAX) {
+        return all->plane[column].value;
+    }
+    const uint32_t side = column - PLANES_MAX;
+    return side % 2 == 0 ? all->low[side / 2] : -all->high[side / 2];
+}
+
+/* The basis of one plane and the sides of the box that it falls to. */
+static void start_basis(model *all, uint32_t first)
+{
+    memset(all->inverse, 0, sizeof all->inverse);
+    all->basis[0] = first;
+    all->weight[0] = 1.0;
+    all->inverse[0][0] = 1.0;
+    for (uint32_t row = 0; row < all->rows; ++row) {
+        const double slack = all->plane[first].slack[row];
+        const double sign = slack >= 0 ? 1.0 : -1.0;
+        all->basis[row + 1] = PLANES_MAX + 2 * row + (slack >= 0 ? 0 : 1);
+        all->weight[row + 1] = fabs(slack);
+        all->inverse[row + 1][0] = sign * slack;
+        all->inverse[row + 1][row + 1] = sign;
+    }
+}
+
+/* A column enters the basis; 0: it cannot, or nothing limits it. */
+static int enter(model *all, uint32_t column)
+{
+    const uint32_t size = all->rows + 1;
+    double step[SIZE_MAX_];
+    uint32_t leaves = size;
+    double least = INFINITY;
+    for (uint32_t at = 0; at < size; ++at) {
+        step[at] = 0.0;
+        for (uint32_t equation = 0; equation < size; ++equation) {
+            step[at] += all->inverse[at][equation] * entry(all, column, equation);
+        }
+        if (step[at] > EPSILON && all->weight[at] / step[at] < least) {
+            least = all->weight[at] / step[at];
+            leaves = at;
+        }
+    }
+    if (leaves == size) {
+        return 0;
+    }
+    for (uint32_t at = 0; at < size; ++at) {
+        all->weight[at] -= at == leaves ? 0.0 : step[at] * least;
+        all->weight[at] = all->weight[at] < 0 ? 0.0 : all->weight[at];
+    }
+    all->weight[leaves] = least;
+    all->basis[leaves] = column;
+    for (uint32_t equation = 0; equation < size; ++equation) {
+        all->inverse[leaves][equation] /= step[leaves];
+        for (uint32_t at = 0; at < size; ++at) {
+            if (at != leaves) {
+                all->inverse[at][equation] -= step[at] * all->inverse[leaves][equation];
+            }
+        }
+    }
+    return 1;
+}
+
+/* The lowest point of the planes within the box: its prices, and how low it is. */
+static double lowest(model *all, double *prices)
+{
+    const uint32_t size = all->rows + 1;
+    double dual[SIZE_MAX_];
+    for (uint32_t pivot = 0; pivot < PIVOTS_MAX; ++pivot) {
+        for (uint32_t equation = 0; equation < size; ++equation) {
+            dual[equation] = 0.0;
+            for (uint32_t at = 0; at < size; ++at) {
+                dual[equation] += gain(all, all->basis[at]) * all->inverse[at][equation];
+            }
+        }
+        uint32_t best = UINT32_MAX;
+        double most = EPSILON * (1.0 + fabs(dual[0]));
+        for (uint32_t at = 0; at < all->planes + 2 * all->rows; ++at) {
+            const uint32_t column = at < all->planes ? at : PLANES_MAX + at - all->planes;
+            double reduced = gain(all, column);
+            for (uint32_t equation = 0; equation < size; ++equation) {
+                reduced -= dual[equation] * entry(all, column, equation);
+            }
+            if (reduced > most) {
+                most = reduced;
+                best = column;
+            }
+        }
+        if (best == UINT32_MAX || !enter(all, best)) {
+            break;
+        }
+    }
+    for (uint32_t row = 0; row < all->rows; ++row) {
+        const double price = dual[row + 1];
+        prices[row] = price < all->low[row]    ? all->low[row]
+                      : price > all->high[row] ? all->high[row]
+                                               : price;
+    }
+    return dual[0];
+}
+
+/* A plane joins the others; when they are many it takes the place of the one that is highest above
+ * the bound at the prices, and is in no basis. */
+static void add_plane(model *all, const plane *made, const double *prices)
+{
+    if (all->planes < PLANES_MAX) {
+        all->plane[all->planes++] = *made;
+        return;
+    }
+    uint32_t worst = UINT32_MAX;
+    double low = INFINITY;
+    for (uint32_t at = 0; at < PLANES_MAX; ++at) {
+        int used = 0;
+        for (uint32_t place = 0; place <= all->rows; ++place) {
+            used |= all->basis[place] == at;
+        }
+        const double here = height(&all->plane[at], all->rows, prices);
+        if (!used && here < low) {
+            low = here;
+            worst = at;
+        }
+    }
+    all->plane[worst] = *made;
+}
+
+/* A price at which the first box is as wide as the prices that matter. */
+static double first_width(const phx_round *round, uint32_t row)
+{
+    double value = 0.0;
+    for (uint32_t job = 0; job < round->jobs; ++job) {
+        int64_t best = 0;
+        for (uint32_t choice = round->first[job]; choice < round->first[job + 1]; ++choice) {
+            const int wants = round->demand[(size_t)choice * round->rows + row] > 0;
+            best = wants && round->value[choice] > best ? round->value[choice] : best;
+        }
+        value += (double)best;
+    }
+    const double capacity = (double)(round->capacity[row] > 0 ? round->capacity[row] : 1);
+    return value / capacity + 1.0;
+}
+
+phx_status phx_price_find(const phx_round *round, double *prices, double tolerance, uint32_t most,
+                          int32_t *chosen, double *bound, uint32_t *passes)
+{
+    model all;
+    double width[PHX_ROWS_MAX];
+    double centre[PHX_ROWS_MAX];
+    if (round->rows == 0 || round->rows > PHX_ROWS_MAX) {
+        return PHX_BAD_GANG;
+    }
+    all.rows = round->rows;
+    all.planes = 0;
+    for (uint32_t row = 0; row < round->rows; ++row) {
+        const double start = prices[row] > 0 ? prices[row] : 0.0;
+        centre[row] = start;
+        width[row] = start > 0 ? start / 16 + 1.0 : first_width(round, row);
+    }
+    plane made = ask(round, centre, chosen);
+    double least = height(&made, round->rows, centre);
+    add_plane(&all, &made, centre);
+    *passes = 1;
+    start_basis(&all, 0);
+    double next[PHX_ROWS_MAX];
+    for (uint32_t step = 0; *passes < most && step < 4 * most; ++step) {
+        int inside = 1;
+        for (uint32_t row = 0; row < round->rows; ++row) {
+            all.low[row] = centre[row] > width[row] ? centre[row] - width[row] : 0.0;
+            all.high[row] = centre[row] + width[row];
+        }
+        const double model_low = lowest(&all, next);
+        for (uint32_t row = 0; row < round->rows; ++row) {
+            inside &=
+                (next[row] > all.low[row] || all.low[row] == 0.0) && next[row] < all.high[row];
+        }
+        if (least - model_low <= tolerance * fabs(least)) {
+            if (inside) {
+                break;
+            }
+            for (uint32_t row = 0; row < round->rows; ++row) {
+                width[row] *= 4.0; /* the box ends before the planes do */
+            }
+            continue;
+        }
+        made = ask(round, next, chosen);
+        ++*passes;
+        const double here = height(&made, round->rows, next);
+        add_plane(&all, &made, next);
+        const int better = here < least;
+        if (better) {
+            least = here;
+            memcpy(centre, next, sizeof centre);
+        }
+        for (uint32_t row = 0; row < round->rows; ++row) {
+            width[row] *= better && !inside ? 2.0 : better ? 1.0 : 0.5;
+            width[row] = width[row] < 1.0 ? 1.0 : width[row];
+        }
+    }
+    memcpy(prices, centre, round->rows * sizeof *prices);
+    made = ask(round, centre, chosen);
+    ++*passes;
+    *bound = height(&made, round->rows, centre);
+    return PHX_OK;
+}

@@ -1,0 +1,243 @@
+"""``AssignmentProblem``: a round's choices in whole numbers, in an order of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import frexp
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from phalanx_core.errors import InvalidRequest
+
+# Bits of a job's best value at most, so that doubles hold every sum exactly; and of all
+# values together, below the 2**61 from which CP-SAT refuses a model.
+JOB_BITS = 50
+TOTAL_BITS = 58
+DEMAND_MAX = 2**31 - 1
+# Odd, so that multiplying by it loses nothing of a word (splitmix64).
+_MIX = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class AssignmentProblem:
+    """Jobs of which each takes one of its configurations, or none.
+
+    Attributes
+    ----------
+    jobs, configurations
+        As the caller counts them.
+    order
+        The caller's number of each job here: int64, shape (jobs,). It follows from the
+        jobs' rows or keys, never from the order they came in.
+    first
+        Where each job's choices begin, and the end: int64, shape (jobs + 1,).
+    configuration
+        Of each choice, the caller's number: int64, shape (choices,).
+    value
+        What each is worth beyond leaving its job out, times 2 ** shift, rounded: int64.
+    demand
+        int64, shape (choices, rows); rows are GPU types, and what else is limited.
+    capacity
+        int64, shape (rows,).
+    shift
+        Of the values: a total is exact to jobs * 2 ** -(shift + 1).
+    """
+
+    jobs: int
+    configurations: int
+    order: IntArray
+    first: IntArray
+    configuration: IntArray
+    value: IntArray
+    demand: IntArray
+    capacity: IntArray
+    shift: int
+
+    @classmethod
+    def of(
+        cls,
+        utility: ArrayLike,
+        demand: ArrayLike,
+        capacity: ArrayLike,
+        idle: float = 0.0,
+        keys: ArrayLike | None = None,
+    ) -> Self:
+        """Check a round and put it into whole numbers.
+
+        Parameters
+        ----------
+        utility
+            Shape (jobs, configurations); NaN = the job cannot run so.
+        demand
+            Integers from 0, shape (jobs, configurations) or (jobs, configurations,
+            rows); (configurations,) or (configurations, rows) where all jobs' are alike.
+        capacity
+            Integers from 0, shape (rows,), or one number.
+        idle
+            What a job that is left out is worth.
+        keys
+            One distinct integer a job: which comes first where nothing else tells.
+
+        Raises
+        ------
+        InvalidRequest
+            If a shape, dtype or value is not as said above.
+
+        Notes
+        -----
+        Leaves out what no answer takes: configurations that are infeasible, worth less
+        than ``idle``, or want more than all there is. O(jobs * configurations * rows).
+        """
+        worth = _utility(utility)
+        if not np.isfinite(idle):
+            raise InvalidRequest(f"idle {idle!r}: a finite number")
+        rows = _whole("capacity", capacity)
+        if rows.ndim > 1:
+            raise InvalidRequest(f"capacity of shape {rows.shape}: one number a row")
+        rows = np.atleast_1d(rows)
+        wanted = _demand(demand, worth.shape, rows.size)
+        order = _order(worth, wanted, keys)
+        with np.errstate(invalid="ignore"):
+            net = worth - idle
+            kept = (net >= 0) & (wanted <= rows).all(axis=2)
+        kept = kept[order]
+        job, configuration = np.nonzero(kept)
+        shift = _shift(np.where(kept, net[order], 0.0))
+        at = order[job]
+        return cls(
+            jobs=worth.shape[0],
+            configurations=worth.shape[1],
+            order=order,
+            first=np.concatenate([[0], np.cumsum(kept.sum(axis=1))]).astype(np.int64),
+            configuration=configuration.astype(np.int64),
+            value=np.rint(np.ldexp(net[at, configuration], shift)).astype(np.int64),
+            demand=np.ascontiguousarray(wanted[at, configuration]),
+            capacity=rows,
+            shift=shift,
+        )
+
+    def choices_of(self, job: int) -> slice:
+        """Where a job's choices are."""
+        return slice(int(self.first[job]), int(self.first[job + 1]))
+
+    def total(self, chosen: IntArray) -> int:
+        """Whole-number worth of chosen places among each job's choices, -1 = none."""
+        return int(self.value[self.taken(chosen)].sum())
+
+    def used(self, chosen: IntArray) -> IntArray:
+        """What they want of each row."""
+        wanted: IntArray = self.demand[self.taken(chosen)].sum(axis=0)
+        return wanted
+
+    def taken(self, chosen: IntArray) -> IntArray:
+        """Choices that are taken, by job."""
+        some = chosen >= 0
+        return self.first[:-1][some] + chosen[some]
+
+    def told(self, chosen: IntArray) -> NDArray[np.int32]:
+        """The answer as the caller counts: a configuration a job, -1 = left out."""
+        found = np.full(self.jobs, -1, np.int32)
+        found[self.order[chosen >= 0]] = self.configuration[self.taken(chosen)]
+        return found
+
+
+def _utility(given: ArrayLike) -> NDArray[np.float64]:
+    try:
+        worth = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise InvalidRequest(
+            "utility: numbers, NaN where a job cannot run so"
+        ) from None
+    if worth.ndim != 2:
+        raise InvalidRequest(
+            f"utility of shape {worth.shape}: a row of configurations for each job"
+        )
+    bad = np.isinf(worth)
+    if bad.any():
+        job, choice = np.argwhere(bad)[0].tolist()
+        raise InvalidRequest(
+            f"utility[{job}, {choice}] is {worth[job, choice]}: finite, or NaN"
+        )
+    return worth
+
+
+def _whole(name: str, given: ArrayLike) -> IntArray:
+    """Integers from 0; floats that are whole count as such."""
+    row = np.asarray(given)
+    if row.size == 0:
+        row = row.astype(np.int64)
+    if row.dtype.kind == "f" and np.array_equal(row, np.rint(row)):
+        row = np.clip(row, -1, float(DEMAND_MAX) + 1).astype(np.int64)
+    if row.dtype.kind not in "iu":
+        raise InvalidRequest(f"{name} of dtype {row.dtype}: whole numbers")
+    if row.size and not 0 <= int(row.min()) <= int(row.max()) <= DEMAND_MAX:
+        bad = (row < 0) | (row > DEMAND_MAX)
+        at = np.argwhere(bad)[0].tolist()
+        where = f"[{', '.join(map(str, at))}]" if at else ""
+        value = row[tuple(at)]
+        raise InvalidRequest(f"{name}{where} is {value}: from 0 to {DEMAND_MAX}")
+    return row.astype(np.int64)
+
+
+def _demand(given: ArrayLike, shape: tuple[int, ...], rows: int) -> IntArray:
+    wanted = _whole("demand", given)
+    full = (*shape, rows)
+    # Without a last axis for rows there is one row; without one for jobs all are alike.
+    if rows == 1 and wanted.ndim and wanted.shape in (shape, shape[1:]):
+        wanted = wanted[..., None]
+    if wanted.shape not in (full, full[1:]):
+        raise InvalidRequest(
+            f"demand of shape {wanted.shape}: {full} or {full[1:]}"
+            + (
+                f", or without its last axis, {shape} or {shape[1:]}"
+                if rows == 1
+                else ""
+            )
+        )
+    return np.broadcast_to(wanted, full)
+
+
+def _order(
+    worth: NDArray[np.float64], wanted: IntArray, keys: ArrayLike | None
+) -> IntArray:
+    """Jobs by key, else by a hash of their rows: equal rows may stand either way."""
+    jobs = worth.shape[0]
+    if keys is None:
+        # -0.0 and 0.0 are one value, and every NaN is.
+        bits = np.where(np.isnan(worth), np.nan, worth + 0.0).view(np.uint64)
+        words = _mixed(bits) + _mixed(wanted.astype(np.uint64)).sum(
+            axis=2, dtype=np.uint64
+        )
+        weights = _mixed(np.arange(1, worth.shape[1] + 1, dtype=np.uint64)) | np.uint64(
+            1
+        )
+        marks: NDArray[Any] = (_mixed(words) * weights).sum(axis=1, dtype=np.uint64)
+    else:
+        marks = np.asarray(keys)
+        if marks.shape != (jobs,) or marks.dtype.kind not in "iu":
+            raise InvalidRequest(
+                f"keys of shape {marks.shape} and dtype {marks.dtype}: an integer a job"
+            )
+        if np.unique(marks).size != jobs:
+            raise InvalidRequest("keys: two jobs have the same")
+    return np.argsort(marks, kind="stable").astype(np.int64)
+
+
+def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    first, second, third = (np.uint64(one) for one in _MIX)
+    words = (words + first) * second
+    words = (words ^ (words >> np.uint64(27))) * third
+    return words ^ (words >> np.uint64(31))
+
+
+def _shift(net: NDArray[np.float64]) -> int:
+    """The most bits behind the point that keep every sum exact."""
+    best = float(net.max(axis=1, initial=0.0).sum()) if net.size else 0.0
+    everything = float(net.sum())
+    if best == 0:
+        return 0
+    return min(JOB_BITS - frexp(best)[1], TOTAL_BITS - frexp(everything)[1])
