@@ -41,6 +41,13 @@ phx_status phx_price_bound(const phx_round *round, const int64_t *prices, int64_
  * choice's place that the job takes at these prices, -1 = none, and *bound that bound, rounded. */
 phx_status phx_price_find(const phx_round *round, double *prices, double tolerance, uint32_t most,
                           int32_t *chosen, double *bound, uint32_t *passes);
+/* Makes an answer of what jobs take at some prices, which may want too much: jobs give way where
+ * that loses least for what it frees, then take more where that gains most. Prices are those of the
+ * losses, chosen[job] is changed. *steps counts the changes. Each is a pass over the choices, so it
+ * suits answers that are nearly feasible. PHX_BAD_GANG: as phx_price_bound, or a place that is
+ * none. */
+phx_status phx_round_mend(const phx_round *round, const int64_t *prices, int32_t *chosen,
+                          uint32_t *steps);
 /* cffi:end */
 
 #endif
