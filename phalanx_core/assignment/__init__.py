@@ -1,0 +1,7 @@
+"""Assignment: which job gets which configuration this round."""
+
+from phalanx_core.assignment.problem import AssignmentProblem
+from phalanx_core.assignment.result import Assignment
+from phalanx_core.assignment.solving import solve
+
+__all__ = ["Assignment", "AssignmentProblem", "solve"]

@@ -1,0 +1,136 @@
+"""The core's solvers of a round: prices, answers mended from them, small rounds exactly."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phalanx_core import native
+from phalanx_core.assignment.problem import AssignmentProblem, IntArray
+from phalanx_core.native import ffi, lib
+
+ChoiceArray = NDArray[np.int32]
+
+ROWS_MAX: int = lib.PHX_ROWS_MAX
+# Passes over all choices that a search for prices may take.
+PASSES_MAX = 400
+
+
+class Priced(NamedTuple):
+    """Prices of the capacities, and what follows from them.
+
+    Attributes
+    ----------
+    prices
+        Whole numbers, in units of the values: int64, shape (rows,).
+    bound
+        No answer is worth more: exact.
+    chosen
+        What each job takes at these prices: may want too much.
+    passes
+        Over all choices that it took.
+    """
+
+    prices: IntArray
+    bound: int
+    chosen: ChoiceArray
+    passes: int
+
+
+class Round:
+    """A problem as the core takes it; keeps the memory that it points to."""
+
+    def __init__(self, problem: AssignmentProblem) -> None:
+        self.problem = problem
+        self._first = problem.first.astype(np.uint32)
+        self._demand = np.ascontiguousarray(problem.demand, np.uint32)
+        self._pointer = ffi.new("phx_round *")
+        self._kept = (
+            ffi.from_buffer("uint32_t[]", self._first),
+            ffi.from_buffer("uint32_t[]", self._demand.ravel()),
+            ffi.from_buffer("int64_t[]", problem.value),
+            ffi.from_buffer("int64_t[]", problem.capacity),
+        )
+        self._pointer.jobs, self._pointer.rows = problem.jobs, problem.capacity.size
+        self._pointer.first, self._pointer.demand = self._kept[:2]
+        self._pointer.value, self._pointer.capacity = self._kept[2:]
+
+    def priced(
+        self, start: NDArray[np.float64] | None = None, tolerance: float = 1e-10
+    ) -> Priced:
+        """The prices of the lowest bound, from some others on."""
+        rows = self.problem.capacity.size
+        prices = np.zeros(rows) if start is None else start.astype(np.float64)
+        chosen = np.empty(self.problem.jobs, np.int32)
+        bound, passes = ffi.new("double *"), ffi.new("uint32_t *")
+        status = lib.phx_price_find(
+            self._pointer,
+            ffi.from_buffer("double[]", prices),
+            tolerance,
+            PASSES_MAX,
+            ffi.from_buffer("int32_t[]", chosen),
+            bound,
+            passes,
+        )
+        native.check(status, "solve: prices")
+        whole = np.rint(prices).astype(np.int64)
+        return Priced(whole, self.bound(whole), chosen, int(passes[0]))
+
+    def bound(self, prices: IntArray) -> int:
+        """What no answer exceeds at these prices, whatever they are."""
+        bound = ffi.new("int64_t *")
+        status = lib.phx_price_bound(
+            self._pointer, ffi.from_buffer("int64_t[]", prices), bound
+        )
+        native.check(status, "solve: bound")
+        return int(bound[0])
+
+    def mended(self, priced: Priced) -> tuple[ChoiceArray, int]:
+        """An answer that fits, and the changes that it took."""
+        chosen, steps = priced.chosen.copy(), ffi.new("uint32_t *")
+        status = lib.phx_round_mend(
+            self._pointer,
+            ffi.from_buffer("int64_t[]", priced.prices),
+            ffi.from_buffer("int32_t[]", chosen),
+            steps,
+        )
+        native.check(status, "solve: mend")
+        return chosen, int(steps[0])
+
+    def dense(self) -> ChoiceArray:
+        """The best answer where there is one capacity, by every amount of it."""
+        problem = self.problem
+        capacity = int(problem.capacity[0])
+        size = lib.phx_assign_dense_bytes(problem.jobs, capacity)
+        chosen, total = np.empty(problem.jobs, np.int32), ffi.new("int64_t *")
+        status = lib.phx_assign_dense(
+            problem.jobs,
+            self._kept[0],
+            self._kept[1],
+            self._kept[2],
+            capacity,
+            ffi.new("char[]", size),
+            ffi.from_buffer("int32_t[]", chosen),
+            total,
+        )
+        native.check(status, "solve: dense")
+        return chosen
+
+
+def losses(problem: AssignmentProblem, prices: IntArray) -> tuple[IntArray, IntArray]:
+    """What each choice, and leaving each job out, loses at some prices: whole numbers.
+
+    Returns
+    -------
+    int64 of shape (choices,) and (jobs,), at least 0; of each job one is 0.
+    """
+    worth = problem.value - problem.demand @ prices
+    best = np.zeros(problem.jobs, np.int64)
+    some = np.flatnonzero(np.diff(problem.first))
+    if some.size:
+        best[some] = np.maximum.reduceat(worth, problem.first[some])
+    best = np.maximum(best, 0)
+    spread: Any = np.repeat(best, np.diff(problem.first))
+    return spread - worth, best

@@ -1,0 +1,257 @@
+"""``solve``: the round's assignment, by the solver that suits it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from math import fsum, isfinite
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from phalanx_core.assignment.problem import AssignmentProblem, IntArray
+from phalanx_core.assignment.proving import prove
+from phalanx_core.assignment.result import Assignment
+from phalanx_core.assignment.rounds import ROWS_MAX, ChoiceArray, Round, losses
+from phalanx_core.errors import InvalidRequest
+
+SOLVERS = ("auto", "dp", "core", "cp-sat")
+# Cells of the dense recurrence, jobs times capacity, up to which it is the fastest.
+DENSE_CELLS = 1 << 20
+# The core widens by so much when it holds no answer.
+WIDER = 4
+
+
+def solve(
+    utility: ArrayLike,
+    demand: ArrayLike,
+    capacity: ArrayLike,
+    *,
+    idle: float = 0.0,
+    solver: str = "auto",
+    keys: ArrayLike | None = None,
+    effort: int | None = None,
+    time_limit_s: float | None = None,
+    gap: float = 0.0,
+    seed: int = 0,
+) -> Assignment:
+    r"""Which job gets which configuration: the most utility that the capacities hold.
+
+    Parameters
+    ----------
+    utility
+        Of each configuration of each job, NaN where the job cannot run so: shape (jobs,
+        configurations); what :func:`~phalanx_core.scoring.score` gives.
+    demand
+        Whole numbers from 0: shape (jobs, configurations) for one GPU type, (jobs,
+        configurations, types) for several; without the first axis where all jobs' are
+        alike.
+    capacity
+        GPUs of each type: shape (types,), or one number.
+    idle
+        What a job that is left out is worth: above 0 an admission threshold, since no
+        configuration worth less is taken, whatever is free.
+    solver
+        "auto"; "dp": every amount of one type's capacity; "core": prices, then a proof
+        on what they leave open; "cp-sat": the whole model by OR-Tools.
+    keys
+        One distinct integer a job; where answers are equal, those with lower keys come
+        first. Without them jobs with equal rows stand as they came.
+    effort
+        Most steps of proving; None: as many as it takes.
+    time_limit_s
+        Most wall seconds. The one option that can make two runs differ; the answer says
+        where it may have.
+    gap
+        Stop once no answer can be better by this share.
+    seed
+        Of CP-SAT.
+
+    Returns
+    -------
+    Assignment
+        Always feasible, with a proven bound.
+
+    Raises
+    ------
+    InvalidRequest
+        If a shape, dtype or value is not as said above, or the solver does not suit it.
+    ImportError
+        If OR-Tools is needed for a proof and not installed.
+
+    Notes
+    -----
+    .. math::
+
+        \max \sum_{ij} x_{ij} U_{ij} + μ |\{i : \sum_j x_{ij} = 0\}| \quad
+        \sum_j x_{ij} \le 1, \quad \sum_{ij} x_{ij} d_{ijg} \le R_g
+
+    solved as max Σ x (U - μ) in whole numbers of 50 bits (section IV-C of the OAK paper
+    is this with μ = 1.1). O(choices) a pass for prices, about 50 passes; proofs are
+    exponential at worst.
+
+    Examples
+    --------
+    >>> answer = solve([[3.0, 5.0], [4.0, 4.5]], [1, 2], 3)
+    >>> answer.choice.tolist(), answer.objective, answer.status
+    ([1, 0], 9.0, 'optimal')
+    """
+    started = time.perf_counter()
+    if solver not in SOLVERS:
+        raise InvalidRequest(f"solver {solver!r}: one of {', '.join(SOLVERS)}")
+    _check_limits(effort, time_limit_s, gap)
+    problem = AssignmentProblem.of(utility, demand, capacity, idle, keys)
+    search = _Search(problem, effort, gap, seed, time_limit_s, started)
+    search.run(solver)
+    return _told(search, utility, idle, started)
+
+
+def _check_limits(effort: Any, time_limit_s: Any, gap: Any) -> None:
+    whole = isinstance(effort, int) and not isinstance(effort, bool)
+    if effort is not None and not (whole and effort >= 0):
+        raise InvalidRequest(f"effort {effort!r}: a whole number from 0, or None")
+    if time_limit_s is not None and not (isfinite(time_limit_s) and time_limit_s >= 0):
+        raise InvalidRequest(f"time_limit_s {time_limit_s!r}: from 0, or None")
+    if not (isfinite(gap) and 0 <= gap < 1):
+        raise InvalidRequest(f"gap {gap!r}: in [0, 1)")
+
+
+@dataclass(slots=True)
+class _Search:
+    """The best answer so far, the lowest bound, and what may still be spent."""
+
+    problem: AssignmentProblem
+    effort: int | None
+    gap: float
+    seed: int
+    time_limit_s: float | None
+    started: float
+    chosen: ChoiceArray = field(init=False)
+    bound: int = field(init=False)
+    prices: IntArray = field(init=False)
+    spent: int = 0
+    solver: str = "trivial"
+    limited: bool = False
+
+    def run(self, solver: str) -> None:
+        problem = self.problem
+        self.chosen = _best_alone(problem)
+        self.bound = problem.total(self.chosen)
+        if (problem.used(self.chosen) <= problem.capacity).all():
+            return
+        one = problem.capacity.size == 1
+        if solver == "dp" and not one:
+            raise InvalidRequest("solver 'dp': for one capacity alone")
+        small = one and problem.jobs * (int(problem.capacity[0]) + 1) <= DENSE_CELLS
+        if solver == "dp" or (solver == "auto" and small):
+            self.chosen = Round(problem).dense()
+            self.bound, self.solver = problem.total(self.chosen), "dp"
+            return
+        if problem.capacity.size > ROWS_MAX:
+            raise InvalidRequest(
+                f"capacity of {problem.capacity.size} rows: at most {ROWS_MAX}"
+            )
+        self._price(1e-10 if self.gap == 0 else self.gap / 8)
+        if solver == "cp-sat":
+            self._whole_model()
+        else:
+            self._core()
+
+    def closed(self) -> bool:
+        """Whether the answer is as good as was asked for."""
+        return self.bound - self.problem.total(self.chosen) <= self.gap * self.bound
+
+    def _price(self, tolerance: float) -> None:
+        round_ = Round(self.problem)
+        priced = round_.priced(tolerance=tolerance)
+        self.prices = priced.prices
+        self.bound = min(self.bound, priced.bound)
+        self.chosen, _ = round_.mended(priced)
+        self.spent += priced.passes
+        self.solver = "core"
+
+    def _left(self) -> tuple[int | None, float | None]:
+        """Steps and seconds that may still be spent."""
+        seconds = None
+        if self.time_limit_s is not None:
+            seconds = self.time_limit_s - (time.perf_counter() - self.started)
+        return None if self.effort is None else self.effort - self.spent, seconds
+
+    def _whole_model(self) -> None:
+        self.solver = "cp-sat"
+        everything = np.ones(self.problem.value.size, np.bool_)
+        self._prove(everything, self.problem.total(self.chosen))
+
+    def _core(self) -> None:
+        """Widens what counts until it holds a proven best answer.
+
+        An answer worth ``bound - loss`` takes no choice that loses more, so that much of
+        the problem decides whether there is one.
+        """
+        ceiling = self.bound
+        loss, _ = losses(self.problem, self.prices)
+        width = max(1, (ceiling - self.problem.total(self.chosen)) >> 6)
+        while not self.closed():
+            least = self.problem.total(self.chosen)
+            width = min(width, ceiling - least)
+            if not self._prove(loss <= width, ceiling - width):
+                return
+            width = width * WIDER + 1
+
+    def _prove(self, kept: NDArray[np.bool_], least: int) -> bool:
+        """Ask for an answer worth at least so much; whether asking on makes sense."""
+        steps, seconds = self._left()
+        if (steps is not None and steps <= 0) or (seconds is not None and seconds <= 0):
+            self.limited |= seconds is not None and seconds <= 0
+            return False
+        proof = prove(
+            self.problem, kept, least, steps=steps, seconds=seconds, seed=self.seed
+        )
+        self.spent += proof.steps
+        found = proof.chosen
+        if found is not None and self.problem.total(found) > self.problem.total(
+            self.chosen
+        ):
+            self.chosen = found
+        if not proof.finished:
+            self.limited |= seconds is not None
+            return False
+        # Nothing among these is worth so much, or the best of these is the best of all.
+        proven = least - 1 if found is None else self.problem.total(found)
+        self.bound = min(self.bound, max(proven, self.problem.total(self.chosen)))
+        return found is None
+
+
+def _best_alone(problem: AssignmentProblem) -> ChoiceArray:
+    """What each job would take if it were alone."""
+    chosen = np.full(problem.jobs, -1, np.int32)
+    for job in range(problem.jobs):
+        here = problem.choices_of(job)
+        if here.stop > here.start:
+            chosen[job] = int(np.argmax(problem.value[here]))
+    return chosen
+
+
+def _told(
+    search: _Search, utility: ArrayLike, idle: float, started: float
+) -> Assignment:
+    problem = search.problem
+    choice = problem.told(search.chosen)
+    worth = np.asarray(utility, np.float64)
+    rows = np.flatnonzero(choice >= 0)
+    taken = worth[rows, choice[rows]]
+    objective = fsum([*taken.tolist(), *[idle] * (problem.jobs - rows.size)])
+    open_ = search.bound - problem.total(search.chosen)
+    return Assignment(
+        choice=choice,
+        objective=objective + 0.0,
+        bound=objective + float(np.ldexp(float(open_), -problem.shift)),
+        status="optimal" if open_ == 0 else "feasible",
+        solver=search.solver,
+        effort=search.spent,
+        used=problem.used(search.chosen),
+        capacity=problem.capacity,
+        limited=search.limited,
+        time_s=time.perf_counter() - started,
+    )
