@@ -20,6 +20,8 @@ DEMAND_MAX = 2**31 - 1
 _MIX = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 
 IntArray = NDArray[np.int64]
+# Places among each job's choices, -1 = none.
+ChosenArray = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,11 @@ class AssignmentProblem:
         int64, shape (rows,).
     shift
         Of the values: a total is exact to jobs * 2 ** -(shift + 1).
+    fixed
+        What jobs that are no part of the problem have, -1 = they are part: int32, shape
+        (jobs,).
+    taken_before
+        What these want of each row; not part of ``capacity``: int64.
     """
 
     jobs: int
@@ -56,6 +63,8 @@ class AssignmentProblem:
     demand: IntArray
     capacity: IntArray
     shift: int
+    fixed: ChosenArray
+    taken_before: IntArray
 
     @classmethod
     def of(
@@ -64,7 +73,9 @@ class AssignmentProblem:
         demand: ArrayLike,
         capacity: ArrayLike,
         idle: float = 0.0,
+        *,
         keys: ArrayLike | None = None,
+        fixed: ChosenArray | None = None,
     ) -> Self:
         """Check a round and put it into whole numbers.
 
@@ -81,6 +92,8 @@ class AssignmentProblem:
             What a job that is left out is worth.
         keys
             One distinct integer a job: which comes first where nothing else tells.
+        fixed
+            Configuration that a job keeps, -1 = none: int32, shape (jobs,).
 
         Raises
         ------
@@ -92,7 +105,7 @@ class AssignmentProblem:
         Leaves out what no answer takes: configurations that are infeasible, worth less
         than ``idle``, or want more than all there is. O(jobs * configurations * rows).
         """
-        worth = _utility(utility)
+        worth = utilities(utility)
         if not np.isfinite(idle):
             raise InvalidRequest(f"idle {idle!r}: a finite number")
         rows = _whole("capacity", capacity)
@@ -101,9 +114,15 @@ class AssignmentProblem:
         rows = np.atleast_1d(rows)
         wanted = _demand(demand, worth.shape, rows.size)
         order = _order(worth, wanted, keys)
+        if fixed is None:
+            fixed = np.full(worth.shape[0], -1, np.int32)
+        some = np.flatnonzero(fixed >= 0)
+        before = wanted[some, fixed[some]].sum(axis=0)
+        rows = _less(rows, before)
         with np.errstate(invalid="ignore"):
             net = worth - idle
             kept = (net >= 0) & (wanted <= rows).all(axis=2)
+        kept[some] = False
         kept = kept[order]
         job, configuration = np.nonzero(kept)
         shift = _shift(np.where(kept, net[order], 0.0))
@@ -118,34 +137,46 @@ class AssignmentProblem:
             demand=np.ascontiguousarray(wanted[at, configuration]),
             capacity=rows,
             shift=shift,
+            fixed=fixed,
+            taken_before=before,
         )
 
     def choices_of(self, job: int) -> slice:
         """Where a job's choices are."""
         return slice(int(self.first[job]), int(self.first[job + 1]))
 
-    def total(self, chosen: IntArray) -> int:
+    def total(self, chosen: ChosenArray) -> int:
         """Whole-number worth of chosen places among each job's choices, -1 = none."""
         return int(self.value[self.taken(chosen)].sum())
 
-    def used(self, chosen: IntArray) -> IntArray:
+    def used(self, chosen: ChosenArray) -> IntArray:
         """What they want of each row."""
         wanted: IntArray = self.demand[self.taken(chosen)].sum(axis=0)
         return wanted
 
-    def taken(self, chosen: IntArray) -> IntArray:
+    def taken(self, chosen: ChosenArray) -> IntArray:
         """Choices that are taken, by job."""
         some = chosen >= 0
         return self.first[:-1][some] + chosen[some]
 
-    def told(self, chosen: IntArray) -> NDArray[np.int32]:
+    def told(self, chosen: ChosenArray) -> NDArray[np.int32]:
         """The answer as the caller counts: a configuration a job, -1 = left out."""
-        found = np.full(self.jobs, -1, np.int32)
+        found = self.fixed.copy()
         found[self.order[chosen >= 0]] = self.configuration[self.taken(chosen)]
         return found
 
 
-def _utility(given: ArrayLike) -> NDArray[np.float64]:
+def _less(rows: IntArray, before: IntArray) -> IntArray:
+    if (before > rows).any():
+        row = int(np.argmax(before > rows))
+        raise InvalidRequest(
+            f"fixed: these jobs want {before[row]} of row {row}, which has {rows[row]}"
+        )
+    return np.asarray(rows - before)
+
+
+def utilities(given: ArrayLike) -> NDArray[np.float64]:
+    """Utilities, checked: a finite number or NaN for each configuration of each job."""
     try:
         worth = np.asarray(given, np.float64)
     except (TypeError, ValueError):

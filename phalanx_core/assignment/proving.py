@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from phalanx_core.assignment.problem import AssignmentProblem, IntArray
-from phalanx_core.assignment.rounds import ChoiceArray
+from phalanx_core.assignment.problem import AssignmentProblem, ChosenArray, IntArray
 
 # One deterministic second of CP-SAT, in steps of effort.
 STEPS_PER_UNIT = 1_000_000
@@ -31,7 +30,7 @@ class Proof:
         No answer of these choices is worth more, in whole numbers; None: unknown.
     """
 
-    chosen: ChoiceArray | None
+    chosen: ChosenArray | None
     finished: bool
     steps: int
     bound: int | None
@@ -124,7 +123,7 @@ def _add_jobs(model: Any, problem: AssignmentProblem, picked: IntArray) -> None:
             model.constraints.add().at_most_one.literals.extend(held.tolist())
 
 
-def _chosen(problem: AssignmentProblem, taken: IntArray) -> ChoiceArray:
+def _chosen(problem: AssignmentProblem, taken: IntArray) -> ChosenArray:
     job = np.searchsorted(problem.first, taken, side="right") - 1
     chosen = np.full(problem.jobs, -1, np.int32)
     chosen[job] = taken - problem.first[job]

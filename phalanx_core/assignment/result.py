@@ -31,6 +31,9 @@ class Assignment:
         Wall time; not part of equality, as it is not of the decision.
     used, capacity
         Of each row: int64, shape (rows,).
+    prices
+        What one GPU more of each type is worth, to start the next round from: float64,
+        shape (rows,); None where none were needed.
     limited
         Whether a wall-clock limit may have shaped the answer.
     """
@@ -43,6 +46,7 @@ class Assignment:
     effort: int
     used: NDArray[np.int64]
     capacity: NDArray[np.int64]
+    prices: NDArray[np.float64] | None = None
     limited: bool = False
     time_s: float = field(default=0.0, compare=False)
 
@@ -72,6 +76,7 @@ class Assignment:
             "effort": self.effort,
             "used": self.used.tolist(),
             "capacity": self.capacity.tolist(),
+            "prices": None if self.prices is None else self.prices.tolist(),
             "limited": self.limited,
         }
 

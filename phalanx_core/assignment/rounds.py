@@ -8,10 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phalanx_core import native
-from phalanx_core.assignment.problem import AssignmentProblem, IntArray
+from phalanx_core.assignment.problem import AssignmentProblem, ChosenArray, IntArray
 from phalanx_core.native import ffi, lib
-
-ChoiceArray = NDArray[np.int32]
 
 ROWS_MAX: int = lib.PHX_ROWS_MAX
 # Passes over all choices that a search for prices may take.
@@ -35,7 +33,7 @@ class Priced(NamedTuple):
 
     prices: IntArray
     bound: int
-    chosen: ChoiceArray
+    chosen: ChosenArray
     passes: int
 
 
@@ -87,7 +85,7 @@ class Round:
         native.check(status, "solve: bound")
         return int(bound[0])
 
-    def mended(self, priced: Priced) -> tuple[ChoiceArray, int]:
+    def mended(self, priced: Priced) -> tuple[ChosenArray, int]:
         """An answer that fits, and the changes that it took."""
         chosen, steps = priced.chosen.copy(), ffi.new("uint32_t *")
         status = lib.phx_round_mend(
@@ -99,7 +97,7 @@ class Round:
         native.check(status, "solve: mend")
         return chosen, int(steps[0])
 
-    def dense(self) -> ChoiceArray:
+    def dense(self) -> ChosenArray:
         """The best answer where there is one capacity, by every amount of it."""
         problem = self.problem
         capacity = int(problem.capacity[0])

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from phalanx_core.assignment.problem import AssignmentProblem, IntArray
+from phalanx_core.assignment.holding import Held
+from phalanx_core.assignment.problem import AssignmentProblem, ChosenArray, IntArray
 from phalanx_core.assignment.proving import prove
 from phalanx_core.assignment.result import Assignment
-from phalanx_core.assignment.rounds import ROWS_MAX, ChoiceArray, Round, losses
-from phalanx_core.errors import InvalidRequest
+from phalanx_core.assignment.rounds import ROWS_MAX, Round, losses
+from phalanx_core.errors import InvalidRequest, InvariantBroken
 
 SOLVERS = ("auto", "dp", "core", "cp-sat")
 # Cells of the dense recurrence, jobs times capacity, up to which it is the fastest.
@@ -31,9 +32,14 @@ def solve(
     idle: float = 0.0,
     solver: str = "auto",
     keys: ArrayLike | None = None,
+    current: ArrayLike | None = None,
+    keep_bonus: float = 0.0,
+    fixed: ArrayLike | None = None,
+    prices: ArrayLike | None = None,
     effort: int | None = None,
     time_limit_s: float | None = None,
     gap: float = 0.0,
+    certify: bool = False,
     seed: int = 0,
 ) -> Assignment:
     r"""Which job gets which configuration: the most utility that the capacities hold.
@@ -58,6 +64,15 @@ def solve(
     keys
         One distinct integer a job; where answers are equal, those with lower keys come
         first. Without them jobs with equal rows stand as they came.
+    current
+        Configuration that each job holds now, -1 = none: integers, shape (jobs,).
+    keep_bonus
+        What keeping it is worth beyond its utility, at least 0; not part of the answer's
+        objective.
+    fixed
+        Jobs that keep it whatever it is worth: bool, shape (jobs,).
+    prices
+        Of the last round's answer, to start from: shape (types,).
     effort
         Most steps of proving; None: as many as it takes.
     time_limit_s
@@ -65,6 +80,8 @@ def solve(
         where it may have.
     gap
         Stop once no answer can be better by this share.
+    certify
+        Have CP-SAT prove that no answer is better, whichever solver found it.
     seed
         Of CP-SAT.
 
@@ -79,6 +96,8 @@ def solve(
         If a shape, dtype or value is not as said above, or the solver does not suit it.
     ImportError
         If OR-Tools is needed for a proof and not installed.
+    InvariantBroken
+        If a certificate is refuted: a bug.
 
     Notes
     -----
@@ -101,9 +120,15 @@ def solve(
     if solver not in SOLVERS:
         raise InvalidRequest(f"solver {solver!r}: one of {', '.join(SOLVERS)}")
     _check_limits(effort, time_limit_s, gap)
-    problem = AssignmentProblem.of(utility, demand, capacity, idle, keys)
-    search = _Search(problem, effort, gap, seed, time_limit_s, started)
+    held = Held.of(utility, current, keep_bonus, fixed)
+    problem = AssignmentProblem.of(
+        held.utility, demand, capacity, idle, keys=keys, fixed=held.fixed
+    )
+    start = _start(prices, problem)
+    search = _Search(problem, effort, gap, seed, time_limit_s, started, start)
     search.run(solver)
+    if certify:
+        search.certify()
     return _told(search, utility, idle, started)
 
 
@@ -127,9 +152,11 @@ class _Search:
     seed: int
     time_limit_s: float | None
     started: float
-    chosen: ChoiceArray = field(init=False)
+    start: NDArray[np.float64] | None
+    chosen: ChosenArray = field(init=False)
     bound: int = field(init=False)
-    prices: IntArray = field(init=False)
+    prices: IntArray | None = field(init=False, default=None)
+    priced: int = field(init=False, default=0)
     spent: int = 0
     solver: str = "trivial"
     limited: bool = False
@@ -164,12 +191,32 @@ class _Search:
 
     def _price(self, tolerance: float) -> None:
         round_ = Round(self.problem)
-        priced = round_.priced(tolerance=tolerance)
-        self.prices = priced.prices
+        priced = round_.priced(self.start, tolerance)
+        self.prices, self.priced = priced.prices, priced.bound
         self.bound = min(self.bound, priced.bound)
         self.chosen, _ = round_.mended(priced)
         self.spent += priced.passes
         self.solver = "core"
+
+    def certify(self) -> None:
+        """Have CP-SAT look for anything better among what the prices leave open."""
+        if self.problem.capacity.size == 0 or self.bound > self.problem.total(
+            self.chosen
+        ):
+            return
+        if self.prices is None:
+            priced = Round(self.problem).priced(self.start)
+            self.prices, self.priced = priced.prices, priced.bound
+        total = self.problem.total(self.chosen)
+        loss, _ = losses(self.problem, self.prices)
+        proof = prove(
+            self.problem, loss <= self.priced - total, total + 1, seed=self.seed
+        )
+        self.spent += proof.steps
+        if proof.chosen is not None or not proof.finished:
+            raise InvariantBroken(
+                "A1", f"solve: {self.solver} says {total} is the most, CP-SAT does not"
+            )
 
     def _left(self) -> tuple[int | None, float | None]:
         """Steps and seconds that may still be spent."""
@@ -189,7 +236,8 @@ class _Search:
         An answer worth ``bound - loss`` takes no choice that loses more, so that much of
         the problem decides whether there is one.
         """
-        ceiling = self.bound
+        assert self.prices is not None
+        ceiling = self.priced
         loss, _ = losses(self.problem, self.prices)
         width = max(1, (ceiling - self.problem.total(self.chosen)) >> 6)
         while not self.closed():
@@ -223,7 +271,21 @@ class _Search:
         return found is None
 
 
-def _best_alone(problem: AssignmentProblem) -> ChoiceArray:
+def _start(
+    prices: ArrayLike | None, problem: AssignmentProblem
+) -> NDArray[np.float64] | None:
+    if prices is None:
+        return None
+    given = np.atleast_1d(np.asarray(prices, np.float64))
+    bad = given.shape != problem.capacity.shape or not np.isfinite(given).all()
+    if bad or (given < 0).any():
+        raise InvalidRequest(
+            f"prices {prices!r}: {problem.capacity.size} numbers from 0 upward"
+        )
+    return np.ldexp(given, problem.shift)
+
+
+def _best_alone(problem: AssignmentProblem) -> ChosenArray:
     """What each job would take if it were alone."""
     chosen = np.full(problem.jobs, -1, np.int32)
     for job in range(problem.jobs):
@@ -241,7 +303,7 @@ def _told(
     worth = np.asarray(utility, np.float64)
     rows = np.flatnonzero(choice >= 0)
     taken = worth[rows, choice[rows]]
-    objective = fsum([*taken.tolist(), *[idle] * (problem.jobs - rows.size)])
+    objective = fsum([*taken.tolist(), *[idle] * (choice.size - rows.size)])
     open_ = search.bound - problem.total(search.chosen)
     return Assignment(
         choice=choice,
@@ -250,8 +312,11 @@ def _told(
         status="optimal" if open_ == 0 else "feasible",
         solver=search.solver,
         effort=search.spent,
-        used=problem.used(search.chosen),
-        capacity=problem.capacity,
+        used=problem.used(search.chosen) + problem.taken_before,
+        capacity=problem.capacity + problem.taken_before,
+        prices=None
+        if search.prices is None
+        else np.ldexp(search.prices.astype(np.float64), -problem.shift),
         limited=search.limited,
         time_s=time.perf_counter() - started,
     )

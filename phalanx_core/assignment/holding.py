@@ -1,0 +1,84 @@
+"""What jobs hold already: a bonus for keeping it, or the duty to."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from phalanx_core.assignment.problem import ChosenArray, utilities
+from phalanx_core.errors import InvalidRequest
+
+
+class Held(NamedTuple):
+    """Utilities with the bonus for keeping, and the jobs that keep in any case.
+
+    Attributes
+    ----------
+    utility
+        float64, shape (jobs, configurations).
+    fixed
+        Configuration that a job keeps, -1 = it is free: int32, shape (jobs,).
+    """
+
+    utility: NDArray[np.float64]
+    fixed: ChosenArray
+
+    @classmethod
+    def of(
+        cls,
+        utility: ArrayLike,
+        current: ArrayLike | None,
+        keep_bonus: float,
+        fixed: ArrayLike | None,
+    ) -> Self:
+        """Check what is held.
+
+        Raises
+        ------
+        InvalidRequest
+            If a shape or value is wrong, or a job is fixed that holds nothing.
+        """
+        worth = utilities(utility)
+        free = np.full(worth.shape[0], -1, np.int32)
+        if not (np.isfinite(keep_bonus) and keep_bonus >= 0):
+            raise InvalidRequest(f"keep_bonus {keep_bonus!r}: finite and at least 0")
+        if current is None:
+            if keep_bonus or fixed is not None:
+                raise InvalidRequest("current None: keep_bonus and fixed are about it")
+            return cls(worth, free)
+        held = _held(current, worth.shape)
+        rows = np.flatnonzero(held >= 0)
+        if keep_bonus:
+            worth = worth.copy()
+            worth[rows, held[rows]] += keep_bonus
+        if fixed is None:
+            return cls(worth, free)
+        stay = np.asarray(fixed)
+        if stay.shape != free.shape or stay.dtype != np.bool_:
+            raise InvalidRequest(
+                f"fixed of shape {stay.shape} and dtype {stay.dtype}: a bool for each job"
+            )
+        empty = stay & ((held < 0) | np.isnan(worth[np.arange(stay.size), held]))
+        if empty.any():
+            job = int(np.argmax(empty))
+            raise InvalidRequest(
+                f"fixed[{job}]: the job holds no configuration that it can run"
+            )
+        return cls(worth, np.where(stay, held, free).astype(np.int32))
+
+
+def _held(current: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
+    held = np.asarray(current)
+    if held.shape != shape[:1] or held.dtype.kind not in "iu":
+        raise InvalidRequest(
+            f"current of shape {held.shape} and dtype {held.dtype}: an integer a job"
+        )
+    bad = (held < -1) | (held >= shape[1])
+    if bad.any():
+        job = int(np.argmax(bad))
+        raise InvalidRequest(
+            f"current[{job}] is {held[job]}: a configuration, 0 to {shape[1] - 1}, or -1"
+        )
+    return held
