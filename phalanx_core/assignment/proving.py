@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from phalanx_core.assignment.problem import AssignmentProblem, ChosenArray, IntArray
+from phalanx_core.errors import InvariantBroken
 
 # One deterministic second of CP-SAT, in steps of effort.
 STEPS_PER_UNIT = 1_000_000
@@ -61,8 +62,10 @@ def prove(
     One worker without presolve and with all of the linear relaxation, which is fastest on
     rounds by far, and whose answer is the same on every run.
     """
-    helper = import_module("ortools.sat.python.cp_model_helper")
     picked = np.flatnonzero(kept)
+    if int(problem.value[picked].sum()) < least:
+        return Proof(None, True, 0, None)
+    helper = import_module("ortools.sat.python.cp_model_helper")
     model = helper.CpModelProto()
     for _ in range(picked.size):
         model.variables.add().domain.extend([0, 1])
@@ -75,6 +78,8 @@ def prove(
     model.objective.domain.extend([-int(value.sum()), -least])
     answer = _solve(helper, model, steps, seconds, seed)
     status = answer.status
+    if status == helper.MODEL_INVALID:
+        raise InvariantBroken("A2", f"solve: CP-SAT refuses the model: {answer}")
     effort = round(answer.deterministic_time * STEPS_PER_UNIT)
     if status == helper.INFEASIBLE:
         return Proof(None, True, effort, None)
