@@ -17,6 +17,7 @@ __extension__ typedef __int128 wide_int; /* a price times a demand may leave 64 
 #define SIZE_MAX_ (PHX_ROWS_MAX + 1)
 #define PIVOTS_MAX 2000
 #define EPSILON 1e-11
+#define SAMPLE 400
 
 typedef struct plane {
     double value;
@@ -63,26 +64,57 @@ phx_status phx_price_bound(const phx_round *round, const int64_t *prices, int64_
     return PHX_OK;
 }
 
-/* What every job takes at these prices, as a plane. */
-static plane ask(const phx_round *round, const double *prices, int32_t *chosen)
+/* The jobs that are asked: all, or one in `stride` with a share of the capacity. */
+typedef struct asked {
+    const phx_round *round;
+    uint32_t stride;
+    uint32_t jobs;
+    double share;
+    int32_t *chosen; /* NULL: nobody wants to know */
+} asked;
+
+/* The choice of a job that is worth most beyond its price, or the end of its choices. */
+static uint32_t best_choice(const phx_round *round, const double *prices, uint32_t job)
 {
+    const uint32_t end = round->first[job + 1];
     const uint32_t rows = round->rows;
-    int64_t value = 0;
-    int64_t used[PHX_ROWS_MAX] = {0};
-    for (uint32_t job = 0; job < round->jobs; ++job) {
-        const uint32_t end = round->first[job + 1];
-        double best = 0.0;
-        uint32_t taken = end;
+    double best = 0.0;
+    uint32_t taken = end;
+    if (round->only != NULL) {
         for (uint32_t choice = round->first[job]; choice < end; ++choice) {
-            const uint32_t *demand = round->demand + (size_t)choice * rows;
-            double worth = (double)round->value[choice];
-            for (uint32_t row = 0; row < rows; ++row) {
-                worth -= prices[row] * demand[row];
-            }
+            const double worth = (double)round->value[choice] -
+                                 prices[round->only_row[choice]] * round->only[choice];
             taken = worth > best ? choice : taken;
             best = worth > best ? worth : best;
         }
-        chosen[job] = taken == end ? -1 : (int32_t)(taken - round->first[job]);
+        return taken;
+    }
+    for (uint32_t choice = round->first[job]; choice < end; ++choice) {
+        const uint32_t *demand = round->demand + (size_t)choice * rows;
+        double worth = (double)round->value[choice];
+        for (uint32_t row = 0; row < rows; ++row) {
+            worth -= prices[row] * demand[row];
+        }
+        taken = worth > best ? choice : taken;
+        best = worth > best ? worth : best;
+    }
+    return taken;
+}
+
+/* What the jobs take at these prices, as a plane. */
+static plane ask(const asked *of, const double *prices)
+{
+    const phx_round *round = of->round;
+    const uint32_t rows = round->rows;
+    int64_t value = 0;
+    int64_t used[PHX_ROWS_MAX] = {0};
+    for (uint32_t at = 0; at < of->jobs; ++at) {
+        const uint32_t job = at * of->stride;
+        const uint32_t end = round->first[job + 1];
+        const uint32_t taken = best_choice(round, prices, job);
+        if (of->chosen != NULL) {
+            of->chosen[job] = taken == end ? -1 : (int32_t)(taken - round->first[job]);
+        }
         if (taken != end) {
             value += round->value[taken];
             for (uint32_t row = 0; row < rows; ++row) {
@@ -92,7 +124,7 @@ static plane ask(const phx_round *round, const double *prices, int32_t *chosen)
     }
     plane made = {(double)value, {0.0}};
     for (uint32_t row = 0; row < rows; ++row) {
-        made.slack[row] = (double)(round->capacity[row] - used[row]);
+        made.slack[row] = (double)round->capacity[row] * of->share - (double)used[row];
     }
     return made;
 }
@@ -242,10 +274,12 @@ static void add_plane(model *all, const plane *made, const double *prices)
 }
 
 /* A price at which the first box is as wide as the prices that matter. */
-static double first_width(const phx_round *round, uint32_t row)
+static double first_width(const asked *of, uint32_t row)
 {
+    const phx_round *round = of->round;
     double value = 0.0;
-    for (uint32_t job = 0; job < round->jobs; ++job) {
+    for (uint32_t at = 0; at < of->jobs; ++at) {
+        const uint32_t job = at * of->stride;
         int64_t best = 0;
         for (uint32_t choice = round->first[job]; choice < round->first[job + 1]; ++choice) {
             const int wants = round->demand[(size_t)choice * round->rows + row] > 0;
@@ -253,69 +287,119 @@ static double first_width(const phx_round *round, uint32_t row)
         }
         value += (double)best;
     }
-    const double capacity = (double)(round->capacity[row] > 0 ? round->capacity[row] : 1);
-    return value / capacity + 1.0;
+    const double capacity = (double)round->capacity[row] * of->share;
+    return value / (capacity > 1.0 ? capacity : 1.0) + 1.0;
+}
+
+/* The box around the best prices so far. */
+typedef struct box {
+    double centre[PHX_ROWS_MAX];
+    double width[PHX_ROWS_MAX];
+} box;
+
+static void scale_box(box *around, uint32_t rows, double by)
+{
+    for (uint32_t row = 0; row < rows; ++row) {
+        around->width[row] *= by;
+        around->width[row] = around->width[row] < 1.0 ? 1.0 : around->width[row];
+    }
+}
+
+/* The lowest point of the planes in the box, and whether it is no side of it that holds it up. */
+static double lowest_inside(model *all, const box *around, double *next, int *inside)
+{
+    for (uint32_t row = 0; row < all->rows; ++row) {
+        const double low = around->centre[row] - around->width[row];
+        all->low[row] = low > 0 ? low : 0.0;
+        all->high[row] = around->centre[row] + around->width[row];
+    }
+    const double low = lowest(all, next);
+    *inside = 1;
+    for (uint32_t row = 0; row < all->rows; ++row) {
+        *inside &=
+            (next[row] > all->low[row] || all->low[row] == 0.0) && next[row] < all->high[row];
+    }
+    return low;
+}
+
+/* Lowers the bound of some jobs until the planes say that there is no more to gain. */
+static void descend(const asked *of, box *around, double tolerance, uint32_t most, uint32_t *passes)
+{
+    model all;
+    double next[PHX_ROWS_MAX];
+    int inside = 0;
+    all.rows = of->round->rows;
+    all.planes = 0;
+    plane made = ask(of, around->centre);
+    double least = height(&made, all.rows, around->centre);
+    add_plane(&all, &made, around->centre);
+    start_basis(&all, 0);
+    ++*passes;
+    for (uint32_t step = 0; *passes < most && step < 4 * most; ++step) {
+        const double low = lowest_inside(&all, around, next, &inside);
+        if (least - low <= tolerance * fabs(least)) {
+            if (inside) {
+                return;
+            }
+            scale_box(around, all.rows, 4.0); /* the box ends before the planes do */
+            continue;
+        }
+        made = ask(of, next);
+        ++*passes;
+        add_plane(&all, &made, next);
+        const double here = height(&made, all.rows, next);
+        if (here < least) {
+            least = here;
+            memcpy(around->centre, next, sizeof next);
+            scale_box(around, all.rows, inside ? 1.0 : 2.0);
+        } else {
+            scale_box(around, all.rows, 0.5);
+        }
+    }
+}
+
+/* Prices of a sample are near those of all. */
+static void sample(const phx_round *round, box *around, uint32_t most)
+{
+    const uint32_t stride = round->jobs / SAMPLE;
+    uint32_t passes = 0;
+    asked some = {round, stride, SAMPLE, 1.0 / stride, NULL};
+    for (uint32_t row = 0; row < round->rows; ++row) {
+        around->width[row] = first_width(&some, row);
+    }
+    descend(&some, around, 1e-6, most, &passes);
+    for (uint32_t row = 0; row < round->rows; ++row) {
+        around->width[row] = around->centre[row] / 16 + 1.0;
+    }
 }
 
 phx_status phx_price_find(const phx_round *round, double *prices, double tolerance, uint32_t most,
                           int32_t *chosen, double *bound, uint32_t *passes)
 {
-    model all;
-    double width[PHX_ROWS_MAX];
-    double centre[PHX_ROWS_MAX];
+    box around;
+    int known = 0;
     if (round->rows == 0 || round->rows > PHX_ROWS_MAX) {
         return PHX_BAD_GANG;
     }
-    all.rows = round->rows;
-    all.planes = 0;
+    asked all = {round, 1, round->jobs, 1.0, NULL};
     for (uint32_t row = 0; row < round->rows; ++row) {
-        const double start = prices[row] > 0 ? prices[row] : 0.0;
-        centre[row] = start;
-        width[row] = start > 0 ? start / 16 + 1.0 : first_width(round, row);
+        around.centre[row] = prices[row] > 0 ? prices[row] : 0.0;
+        known |= prices[row] > 0;
     }
-    plane made = ask(round, centre, chosen);
-    double least = height(&made, round->rows, centre);
-    add_plane(&all, &made, centre);
-    *passes = 1;
-    start_basis(&all, 0);
-    double next[PHX_ROWS_MAX];
-    for (uint32_t step = 0; *passes < most && step < 4 * most; ++step) {
-        int inside = 1;
+    if (!known && round->jobs >= 2 * SAMPLE) {
+        sample(round, &around, most);
+    } else {
         for (uint32_t row = 0; row < round->rows; ++row) {
-            all.low[row] = centre[row] > width[row] ? centre[row] - width[row] : 0.0;
-            all.high[row] = centre[row] + width[row];
-        }
-        const double model_low = lowest(&all, next);
-        for (uint32_t row = 0; row < round->rows; ++row) {
-            inside &=
-                (next[row] > all.low[row] || all.low[row] == 0.0) && next[row] < all.high[row];
-        }
-        if (least - model_low <= tolerance * fabs(least)) {
-            if (inside) {
-                break;
-            }
-            for (uint32_t row = 0; row < round->rows; ++row) {
-                width[row] *= 4.0; /* the box ends before the planes do */
-            }
-            continue;
-        }
-        made = ask(round, next, chosen);
-        ++*passes;
-        const double here = height(&made, round->rows, next);
-        add_plane(&all, &made, next);
-        const int better = here < least;
-        if (better) {
-            least = here;
-            memcpy(centre, next, sizeof centre);
-        }
-        for (uint32_t row = 0; row < round->rows; ++row) {
-            width[row] *= better && !inside ? 2.0 : better ? 1.0 : 0.5;
-            width[row] = width[row] < 1.0 ? 1.0 : width[row];
+            const double start = around.centre[row];
+            around.width[row] = start > 0 ? start / 16 + 1.0 : first_width(&all, row);
         }
     }
-    memcpy(prices, centre, round->rows * sizeof *prices);
-    made = ask(round, centre, chosen);
+    *passes = 0;
+    descend(&all, &around, tolerance, most, passes);
+    all.chosen = chosen;
+    const plane made = ask(&all, around.centre);
     ++*passes;
-    *bound = height(&made, round->rows, centre);
+    memcpy(prices, around.centre, round->rows * sizeof *prices);
+    *bound = height(&made, round->rows, around.centre);
     return PHX_OK;
 }

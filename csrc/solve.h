@@ -22,7 +22,9 @@ phx_status phx_assign_dense(uint32_t jobs, const uint32_t *first, const uint32_t
 
 #define PHX_ROWS_MAX 16
 
-/* A round with several capacities: choice k wants demand[k * rows .. k * rows + rows - 1]. */
+/* A round with several capacities: choice k wants demand[k * rows .. k * rows + rows - 1]. Where no
+ * choice wants more than one of them, only_row[k] and only[k] may say which and how much, which
+ * makes passes faster; both NULL otherwise. */
 typedef struct phx_round {
     uint32_t jobs;
     uint32_t rows;
@@ -30,15 +32,18 @@ typedef struct phx_round {
     const uint32_t *demand;
     const int64_t *value;
     const int64_t *capacity; /* [rows] */
+    const uint8_t *only_row;
+    const uint32_t *only;
 } phx_round;
 
 /* What no answer exceeds, given a price >= 0 of each row: every job takes what is worth most beyond
  * its price, and all capacities are sold. Exact. PHX_BAD_GANG: a price below 0, or a bound of 2^62
  * and more. */
 phx_status phx_price_bound(const phx_round *round, const int64_t *prices, int64_t *bound);
-/* Prices whose bound is the lowest but for `tolerance` of it, from `prices` on (all 0: from none).
- * Stops after `most` passes over the choices; *passes is how many were made. chosen[job] is the
- * choice's place that the job takes at these prices, -1 = none, and *bound that bound, rounded. */
+/* Prices whose bound is the lowest but for `tolerance` of it, from `prices` on (all 0: from none,
+ * which of many jobs asks a sample of them first). Stops after `most` passes over the choices;
+ * *passes is how many were made. chosen[job] is the choice's place that the job takes at these
+ * prices, -1 = none, and *bound that bound, rounded. */
 phx_status phx_price_find(const phx_round *round, double *prices, double tolerance, uint32_t most,
                           int32_t *chosen, double *bound, uint32_t *passes);
 /* Makes an answer of what jobs take at some prices, which may want too much: jobs give way where

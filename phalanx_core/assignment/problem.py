@@ -117,24 +117,26 @@ class AssignmentProblem:
         if fixed is None:
             fixed = np.full(worth.shape[0], -1, np.int32)
         some = np.flatnonzero(fixed >= 0)
-        before = wanted[some, fixed[some]].sum(axis=0)
+        before = _of(wanted, some, fixed[some]).sum(axis=0)
         rows = _less(rows, before)
         with np.errstate(invalid="ignore"):
-            net = worth - idle
-            kept = (net >= 0) & (wanted <= rows).all(axis=2)
+            kept = worth >= idle
+        kept &= (wanted <= rows).all(axis=2)
         kept[some] = False
         kept = kept[order]
-        job, configuration = np.nonzero(kept)
-        shift = _shift(np.where(kept, net[order], 0.0))
-        at = order[job]
+        at, configuration = np.nonzero(kept)
+        job = order[at]
+        net = worth[job, configuration] - idle
+        first = np.concatenate([[0], np.cumsum(kept.sum(axis=1))]).astype(np.int64)
+        shift = _shift(net, first)
         return cls(
             jobs=worth.shape[0],
             configurations=worth.shape[1],
             order=order,
-            first=np.concatenate([[0], np.cumsum(kept.sum(axis=1))]).astype(np.int64),
-            configuration=configuration.astype(np.int64),
-            value=np.rint(np.ldexp(net[at, configuration], shift)).astype(np.int64),
-            demand=np.ascontiguousarray(wanted[at, configuration]),
+            first=first,
+            configuration=configuration,
+            value=np.rint(np.ldexp(net, shift)).astype(np.int64),
+            demand=_of(wanted, job, configuration),
             capacity=rows,
             shift=shift,
             fixed=fixed,
@@ -229,7 +231,14 @@ def _demand(given: ArrayLike, shape: tuple[int, ...], rows: int) -> IntArray:
                 else ""
             )
         )
-    return np.broadcast_to(wanted, full)
+    return wanted if wanted.ndim == 3 else wanted[None]
+
+
+def _of(wanted: IntArray, job: IntArray, configuration: NDArray[Any]) -> IntArray:
+    """Demands of some choices; where all jobs' are alike there is one job's."""
+    row = np.zeros_like(job) if wanted.shape[0] == 1 else job
+    found: IntArray = wanted[row, configuration]
+    return found
 
 
 def _order(
@@ -240,13 +249,14 @@ def _order(
     if keys is None:
         # -0.0 and 0.0 are one value, and every NaN is.
         bits = np.where(np.isnan(worth), np.nan, worth + 0.0).view(np.uint64)
-        words = _mixed(bits) + _mixed(wanted.astype(np.uint64)).sum(
-            axis=2, dtype=np.uint64
-        )
         weights = _mixed(np.arange(1, worth.shape[1] + 1, dtype=np.uint64)) | np.uint64(
             1
         )
-        marks: NDArray[Any] = (_mixed(words) * weights).sum(axis=1, dtype=np.uint64)
+        words = bits ^ (bits >> np.uint64(32))
+        if wanted.shape[0] > 1:
+            rows = _mixed(np.arange(7, wanted.shape[2] + 7, dtype=np.uint64))
+            words = words + _mixed((wanted.astype(np.uint64) * rows).sum(axis=2))
+        marks: NDArray[Any] = (words * weights).sum(axis=1, dtype=np.uint64)
     else:
         marks = np.asarray(keys)
         if marks.shape != (jobs,) or marks.dtype.kind not in "iu":
@@ -265,9 +275,12 @@ def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return words ^ (words >> np.uint64(31))
 
 
-def _shift(net: NDArray[np.float64]) -> int:
+def _shift(net: NDArray[np.float64], first: IntArray) -> int:
     """The most bits behind the point that keep every sum exact."""
-    best = float(net.max(axis=1, initial=0.0).sum()) if net.size else 0.0
+    some = np.flatnonzero(np.diff(first))
+    if not some.size:
+        return 0
+    best = float(np.maximum.reduceat(net, first[some]).sum())
     everything = float(net.sum())
     if best == 0:
         return 0

@@ -54,6 +54,16 @@ class Round:
         self._pointer.jobs, self._pointer.rows = problem.jobs, problem.capacity.size
         self._pointer.first, self._pointer.demand = self._kept[:2]
         self._pointer.value, self._pointer.capacity = self._kept[2:]
+        if (
+            problem.capacity.size > 1
+            and (np.count_nonzero(self._demand, axis=1) < 2).all()
+        ):
+            self._only = (
+                np.argmax(self._demand, axis=1).astype(np.uint8),
+                self._demand.max(axis=1, initial=0),
+            )
+            self._pointer.only_row = ffi.from_buffer("uint8_t[]", self._only[0])
+            self._pointer.only = ffi.from_buffer("uint32_t[]", self._only[1])
 
     def priced(
         self, start: NDArray[np.float64] | None = None, tolerance: float = 1e-10

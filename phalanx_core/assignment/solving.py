@@ -179,7 +179,10 @@ class _Search:
             raise InvalidRequest(
                 f"capacity of {problem.capacity.size} rows: at most {ROWS_MAX}"
             )
-        self._price(1e-10 if self.gap == 0 else self.gap / 8)
+        if self.gap > 0:
+            self._price(self.gap / 8)
+        if self.gap == 0 or not self.closed():
+            self._price(1e-10)
         if solver == "cp-sat":
             self._whole_model()
         else:
@@ -193,8 +196,12 @@ class _Search:
         round_ = Round(self.problem)
         priced = round_.priced(self.start, tolerance)
         self.prices, self.priced = priced.prices, priced.bound
+        self.start = priced.prices.astype(np.float64)
         self.bound = min(self.bound, priced.bound)
-        self.chosen, _ = round_.mended(priced)
+        mended, _ = round_.mended(priced)
+        fits = (self.problem.used(self.chosen) <= self.problem.capacity).all()
+        if not fits or self.problem.total(mended) > self.problem.total(self.chosen):
+            self.chosen = mended
         self.spent += priced.passes
         self.solver = "core"
 
@@ -288,10 +295,14 @@ def _start(
 def _best_alone(problem: AssignmentProblem) -> ChosenArray:
     """What each job would take if it were alone."""
     chosen = np.full(problem.jobs, -1, np.int32)
-    for job in range(problem.jobs):
-        here = problem.choices_of(job)
-        if here.stop > here.start:
-            chosen[job] = int(np.argmax(problem.value[here]))
+    some = np.flatnonzero(np.diff(problem.first))
+    if some.size:
+        most = np.maximum.reduceat(problem.value, problem.first[some])
+        counts = np.diff(problem.first)[some]
+        hits = np.flatnonzero(problem.value == np.repeat(most, counts))
+        # The lowest of equal ones: the first hit of each job.
+        places = np.searchsorted(hits, problem.first[some])
+        chosen[some] = hits[places] - problem.first[some]
     return chosen
 
 
