@@ -1,0 +1,139 @@
+"""``oak``: one round of the OAK scheduler, from job counters to an assignment."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from phalanx_core.assignment import Assignment, solve
+from phalanx_core.errors import InvalidRequest
+from phalanx_core.scoring import score
+
+# OAK, section IV-C.
+IDLE = 1.1
+
+
+class OakRound(NamedTuple):
+    """What a round decided, and on what.
+
+    Attributes
+    ----------
+    utility
+        Of each configuration of each job: float64, shape (jobs, configurations).
+    assignment
+        The answer.
+    overdue
+        Jobs that were put before all others, for they waited too long: bool.
+    """
+
+    utility: NDArray[np.float64]
+    assignment: Assignment
+    overdue: NDArray[np.bool_]
+
+
+def oak(
+    goodput: ArrayLike,
+    demand: ArrayLike,
+    capacity: ArrayLike,
+    *,
+    progress_s: ArrayLike,
+    checkpoint_s: ArrayLike,
+    restart_s: ArrayLike,
+    waiting_s: ArrayLike,
+    idle: float = IDLE,
+    fairness: float = 0.5,
+    age_rate_per_s: float = 0.01,
+    age_cap: float = 100.0,
+    restart_floor: float = 0.0,
+    waiting_bound_s: float | None = None,
+    current: ArrayLike | None = None,
+    changed_only: bool = False,
+    **options: Any,
+) -> OakRound:
+    """Score the round and solve it, with the paper's defaults.
+
+    Parameters
+    ----------
+    goodput, progress_s, checkpoint_s, restart_s, waiting_s
+        As for :func:`~phalanx_core.scoring.score`.
+    demand, capacity
+        As for :func:`~phalanx_core.assignment.solve`.
+    idle
+        What a job that is left out adds to the objective. The paper's 1.1 is a reward,
+        so an admission threshold: a fresh job with goodput, restart factor and age key 1
+        is refused on an empty cluster until it has waited 9.6 s, and one whose restart
+        factor is 0 for ever. A number below 0 is a penalty for idling, Sia's sign for a
+        power above 0: everybody who can run does, as far as the capacity goes.
+    restart_floor
+        A starvation guard: no restart factor below this. The paper has none.
+    waiting_bound_s
+        Another: who waited longer is worth more than all who did not, and passes any
+        threshold. The paper has none.
+    current
+        Configuration that each job holds, -1 = none: for ``changed_only`` and the
+        options of ``solve`` that are about it.
+    changed_only
+        Whether the restart factor is that of a change alone, as in Sia. The paper does
+        not say; False applies it to all configurations.
+    **options
+        Of :func:`~phalanx_core.assignment.solve`: ``solver``, ``keys``, ``gap`` and so on.
+
+    Raises
+    ------
+    InvalidRequest
+        As ``score`` and ``solve`` do.
+
+    Notes
+    -----
+    The OAK paper, sections III-B and IV-C.
+
+    Examples
+    --------
+    The paper's three jobs of four GPUs each. It prints that J1 and J3 are admitted; that
+    takes two slots, and with three J2 passes the threshold as well.
+
+    >>> jobs = dict(goodput=[[2.0], [2.2], [1.4]], demand=[4], progress_s=[0, 500, 0],
+    ...             checkpoint_s=[0, 250, 0], restart_s=[30, 250, 30],
+    ...             waiting_s=[5.827, 5.827, 400])
+    >>> [oak(**jobs, capacity=gpus).assignment.choice.tolist() for gpus in (4, 8, 12)]
+    [[-1, -1, 0], [0, -1, 0], [0, 0, 0]]
+    """
+    if changed_only and current is None:
+        raise InvalidRequest("changed_only: current says what each job holds")
+    worth = score(
+        np.asarray(goodput, np.float64),
+        progress_s,
+        checkpoint_s,
+        restart_s,
+        waiting_s,
+        fairness=fairness,
+        age_rate_per_s=age_rate_per_s,
+        age_cap=age_cap,
+        restart_floor=restart_floor,
+        current=current if changed_only else None,
+    )
+    overdue = _overdue(np.asarray(waiting_s, np.float64), waiting_bound_s)
+    boosted = _boosted(worth, overdue, idle)
+    answer = solve(boosted, demand, capacity, idle=idle, current=current, **options)
+    return OakRound(worth, answer, overdue)
+
+
+def _overdue(waiting: NDArray[np.float64], bound: float | None) -> NDArray[np.bool_]:
+    if bound is None:
+        return np.zeros(waiting.shape, np.bool_)
+    if not (np.isfinite(bound) and bound >= 0):
+        raise InvalidRequest(f"waiting_bound_s {bound!r}: from 0, or None")
+    return np.asarray(waiting > bound)
+
+
+def _boosted(
+    worth: NDArray[np.float64], overdue: NDArray[np.bool_], idle: float
+) -> NDArray[np.float64]:
+    """One overdue job that runs outweighs all that do not run for it."""
+    if not overdue.any():
+        return worth
+    best = np.fmax.reduce(worth, axis=1, initial=0.0)
+    step = float(best.sum()) + abs(idle) * worth.shape[0] + 1.0
+    return np.where(overdue[:, None], worth + step, worth)
