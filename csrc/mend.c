@@ -134,8 +134,8 @@ static int overloaded(const phx_round *round, const left *has)
     return 0;
 }
 
-phx_status phx_round_mend(const phx_round *round, const int64_t *prices, int32_t *chosen,
-                          uint32_t *steps)
+phx_status phx_round_mend(const phx_round *round, const int64_t *prices, uint32_t most,
+                          int32_t *chosen, uint32_t *steps)
 {
     left has = {{0}};
     *steps = 0;
@@ -156,14 +156,19 @@ phx_status phx_round_mend(const phx_round *round, const int64_t *prices, int32_t
         }
     }
     while (overloaded(round, &has)) {
+        if (*steps == most) {
+            return PHX_GAVE_UP;
+        }
         const change made = best_relief(round, prices, &has, chosen);
         make_change(round, &has, chosen, &made);
         ++*steps;
     }
-    for (change made = best_gain(round, &has, chosen); made.found;
-         made = best_gain(round, &has, chosen)) {
+    for (; *steps < most; ++*steps) {
+        const change made = best_gain(round, &has, chosen);
+        if (!made.found) {
+            break;
+        }
         make_change(round, &has, chosen, &made);
-        ++*steps;
     }
     return PHX_OK;
 }

@@ -18,10 +18,12 @@ __extension__ typedef __int128 wide_int; /* a price times a demand may leave 64 
 #define PIVOTS_MAX 2000
 #define EPSILON 1e-11
 #define SAMPLE 400
+#define GOLDEN 0.6180339887498949
 
 typedef struct plane {
     double value;
     double slack[PHX_ROWS_MAX];
+    double prices[PHX_ROWS_MAX]; /* at which it was asked */
 } plane;
 
 /* The planes, and the basis of the simplex method: columns 0 .. PLANES_MAX - 1 are planes, then two
@@ -70,7 +72,6 @@ typedef struct asked {
     uint32_t stride;
     uint32_t jobs;
     double share;
-    int32_t *chosen; /* NULL: nobody wants to know */
 } asked;
 
 /* The choice of a job that is worth most beyond its price, or the end of its choices. */
@@ -112,9 +113,6 @@ static plane ask(const asked *of, const double *prices)
         const uint32_t job = at * of->stride;
         const uint32_t end = round->first[job + 1];
         const uint32_t taken = best_choice(round, prices, job);
-        if (of->chosen != NULL) {
-            of->chosen[job] = taken == end ? -1 : (int32_t)(taken - round->first[job]);
-        }
         if (taken != end) {
             value += round->value[taken];
             for (uint32_t row = 0; row < rows; ++row) {
@@ -122,8 +120,9 @@ static plane ask(const asked *of, const double *prices)
             }
         }
     }
-    plane made = {(double)value, {0.0}};
+    plane made = {(double)value, {0.0}, {0.0}};
     for (uint32_t row = 0; row < rows; ++row) {
+        made.prices[row] = prices[row];
         made.slack[row] = (double)round->capacity[row] * of->share - (double)used[row];
     }
     return made;
@@ -323,38 +322,68 @@ static double lowest_inside(model *all, const box *around, double *next, int *in
 }
 
 /* Lowers the bound of some jobs until the planes say that there is no more to gain. */
-static void descend(const asked *of, box *around, double tolerance, uint32_t most, uint32_t *passes)
+static void descend(const asked *of, model *all, box *around, double tolerance, uint32_t most,
+                    uint32_t *passes)
 {
-    model all;
     double next[PHX_ROWS_MAX];
     int inside = 0;
-    all.rows = of->round->rows;
-    all.planes = 0;
+    all->rows = of->round->rows;
+    all->planes = 0;
     plane made = ask(of, around->centre);
-    double least = height(&made, all.rows, around->centre);
-    add_plane(&all, &made, around->centre);
-    start_basis(&all, 0);
+    double least = height(&made, all->rows, around->centre);
+    add_plane(all, &made, around->centre);
+    start_basis(all, 0);
     ++*passes;
     for (uint32_t step = 0; *passes < most && step < 4 * most; ++step) {
-        const double low = lowest_inside(&all, around, next, &inside);
+        const double low = lowest_inside(all, around, next, &inside);
         if (least - low <= tolerance * fabs(least)) {
             if (inside) {
                 return;
             }
-            scale_box(around, all.rows, 4.0); /* the box ends before the planes do */
+            scale_box(around, all->rows, 4.0); /* the box ends before the planes do */
             continue;
         }
         made = ask(of, next);
         ++*passes;
-        add_plane(&all, &made, next);
-        const double here = height(&made, all.rows, next);
+        add_plane(all, &made, next);
+        const double here = height(&made, all->rows, next);
         if (here < least) {
             least = here;
             memcpy(around->centre, next, sizeof next);
-            scale_box(around, all.rows, inside ? 1.0 : 2.0);
+            scale_box(around, all->rows, inside ? 1.0 : 2.0);
         } else {
-            scale_box(around, all.rows, 0.5);
+            scale_box(around, all->rows, 0.5);
         }
+    }
+}
+
+/* The plane that a job goes by when each has its share of the jobs: spread evenly, and alike for
+ * those that are alike, who at one price would all do the same. */
+static const plane *turn_of(const model *all, uint32_t job)
+{
+    const double turns = (double)(job + 1) * GOLDEN;
+    double left = turns - floor(turns);
+    const plane *mine = NULL;
+    for (uint32_t place = 0; place <= all->rows && left >= 0; ++place) {
+        if (all->basis[place] < PLANES_MAX) {
+            mine = &all->plane[all->basis[place]];
+            left -= all->weight[place];
+        }
+    }
+    return mine;
+}
+
+/* What each job takes at the best prices, and at the planes that hold the lowest point up. */
+static void take_all(const asked *of, const model *all, const double *prices, int32_t *chosen,
+                     int32_t *shared)
+{
+    const phx_round *round = of->round;
+    for (uint32_t job = 0; job < of->jobs; ++job) {
+        const uint32_t end = round->first[job + 1];
+        const uint32_t best = best_choice(round, prices, job);
+        const uint32_t turn = best_choice(round, turn_of(all, job)->prices, job);
+        chosen[job] = best == end ? -1 : (int32_t)(best - round->first[job]);
+        shared[job] = turn == end ? -1 : (int32_t)(turn - round->first[job]);
     }
 }
 
@@ -363,25 +392,27 @@ static void sample(const phx_round *round, box *around, uint32_t most)
 {
     const uint32_t stride = round->jobs / SAMPLE;
     uint32_t passes = 0;
-    asked some = {round, stride, SAMPLE, 1.0 / stride, NULL};
+    asked some = {round, stride, SAMPLE, 1.0 / stride};
+    model all;
     for (uint32_t row = 0; row < round->rows; ++row) {
         around->width[row] = first_width(&some, row);
     }
-    descend(&some, around, 1e-6, most, &passes);
+    descend(&some, &all, around, 1e-6, most, &passes);
     for (uint32_t row = 0; row < round->rows; ++row) {
         around->width[row] = around->centre[row] / 16 + 1.0;
     }
 }
 
 phx_status phx_price_find(const phx_round *round, double *prices, double tolerance, uint32_t most,
-                          int32_t *chosen, double *bound, uint32_t *passes)
+                          int32_t *chosen, int32_t *shared, double *bound, uint32_t *passes)
 {
+    model planes;
     box around;
     int known = 0;
     if (round->rows == 0 || round->rows > PHX_ROWS_MAX) {
         return PHX_BAD_GANG;
     }
-    asked all = {round, 1, round->jobs, 1.0, NULL};
+    asked all = {round, 1, round->jobs, 1.0};
     for (uint32_t row = 0; row < round->rows; ++row) {
         around.centre[row] = prices[row] > 0 ? prices[row] : 0.0;
         known |= prices[row] > 0;
@@ -395,8 +426,8 @@ phx_status phx_price_find(const phx_round *round, double *prices, double toleran
         }
     }
     *passes = 0;
-    descend(&all, &around, tolerance, most, passes);
-    all.chosen = chosen;
+    descend(&all, &planes, &around, tolerance, most, passes);
+    take_all(&all, &planes, around.centre, chosen, shared);
     const plane made = ask(&all, around.centre);
     ++*passes;
     memcpy(prices, around.centre, round->rows * sizeof *prices);

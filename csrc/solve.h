@@ -42,17 +42,18 @@ typedef struct phx_round {
 phx_status phx_price_bound(const phx_round *round, const int64_t *prices, int64_t *bound);
 /* Prices whose bound is the lowest but for `tolerance` of it, from `prices` on (all 0: from none,
  * which of many jobs asks a sample of them first). Stops after `most` passes over the choices;
- * *passes is how many were made. chosen[job] is the choice's place that the job takes at these
- * prices, -1 = none, and *bound that bound, rounded. */
+ * *passes is how many were made. Places of choices that jobs take, -1 = none: chosen[job] at these
+ * prices, shared[job] at one of the prices near them by turns, together nearly what the relaxation
+ * takes. *bound is the bound, rounded. */
 phx_status phx_price_find(const phx_round *round, double *prices, double tolerance, uint32_t most,
-                          int32_t *chosen, double *bound, uint32_t *passes);
+                          int32_t *chosen, int32_t *shared, double *bound, uint32_t *passes);
 /* Makes an answer of what jobs take at some prices, which may want too much: jobs give way where
  * that loses least for what it frees, then take more where that gains most. Prices are those of the
- * losses, chosen[job] is changed. *steps counts the changes. Each is a pass over the choices, so it
- * suits answers that are nearly feasible. PHX_BAD_GANG: as phx_price_bound, or a place that is
- * none. */
-phx_status phx_round_mend(const phx_round *round, const int64_t *prices, int32_t *chosen,
-                          uint32_t *steps);
+ * losses, chosen[job] is changed, at most `most` times, and *steps counts. Each change is a pass
+ * over the choices, so it suits answers that are nearly feasible. PHX_GAVE_UP: it wants too much
+ * even then. PHX_BAD_GANG: as phx_price_bound, or a place that is none. */
+phx_status phx_round_mend(const phx_round *round, const int64_t *prices, uint32_t most,
+                          int32_t *chosen, uint32_t *steps);
 /* cffi:end */
 
 #endif

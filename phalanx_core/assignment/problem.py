@@ -249,13 +249,13 @@ def _order(
     if keys is None:
         # -0.0 and 0.0 are one value, and every NaN is.
         bits = np.where(np.isnan(worth), np.nan, worth + 0.0).view(np.uint64)
-        weights = _mixed(np.arange(1, worth.shape[1] + 1, dtype=np.uint64)) | np.uint64(
+        weights = mixed(np.arange(1, worth.shape[1] + 1, dtype=np.uint64)) | np.uint64(
             1
         )
         words = bits ^ (bits >> np.uint64(32))
         if wanted.shape[0] > 1:
-            rows = _mixed(np.arange(7, wanted.shape[2] + 7, dtype=np.uint64))
-            words = words + _mixed((wanted.astype(np.uint64) * rows).sum(axis=2))
+            rows = mixed(np.arange(7, wanted.shape[2] + 7, dtype=np.uint64))
+            words = words + mixed((wanted.astype(np.uint64) * rows).sum(axis=2))
         marks: NDArray[Any] = (words * weights).sum(axis=1, dtype=np.uint64)
     else:
         marks = np.asarray(keys)
@@ -268,7 +268,8 @@ def _order(
     return np.argsort(marks, kind="stable").astype(np.int64)
 
 
-def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Each word turned into another that has nothing visible of it (splitmix64)."""
     first, second, third = (np.uint64(one) for one in _MIX)
     words = (words + first) * second
     words = (words ^ (words >> np.uint64(27))) * third

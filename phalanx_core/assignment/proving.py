@@ -7,7 +7,9 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from phalanx_core.assignment.classes import Classes
 from phalanx_core.assignment.problem import AssignmentProblem, ChosenArray, IntArray
 from phalanx_core.errors import InvariantBroken
 
@@ -39,7 +41,8 @@ class Proof:
 
 def prove(
     problem: AssignmentProblem,
-    kept: Any,
+    classes: Classes,
+    kept: NDArray[np.bool_],
     least: int,
     *,
     steps: int | None = None,
@@ -50,6 +53,8 @@ def prove(
 
     Parameters
     ----------
+    classes
+        Jobs that are alike, of which only how many take what is asked.
     kept
         Which choices count: bool, shape (choices,).
     least
@@ -62,20 +67,23 @@ def prove(
     One worker without presolve and with all of the linear relaxation, which is fastest on
     rounds by far, and whose answer is the same on every run.
     """
-    picked = np.flatnonzero(kept)
-    if int(problem.value[picked].sum()) < least:
+    owner = np.repeat(np.arange(problem.jobs), np.diff(problem.first))
+    group = classes.of[owner]
+    picked = np.flatnonzero(kept & (classes.first[group] == owner))
+    most = classes.size[group[picked]]
+    value = problem.value[picked]
+    if int(value @ most) < least:
         return Proof(None, True, 0, None)
     helper = import_module("ortools.sat.python.cp_model_helper")
     model = helper.CpModelProto()
-    for _ in range(picked.size):
-        model.variables.add().domain.extend([0, 1])
-    _add_rows(model, problem, picked)
-    _add_jobs(model, problem, picked)
-    value = problem.value[picked]
+    for count in most.tolist():
+        model.variables.add().domain.extend([0, count])
+    _add_rows(model, problem, picked, most)
+    _add_classes(model, group[picked], most)
     model.objective.vars.extend(range(picked.size))
     model.objective.coeffs.extend((-value).tolist())
     model.objective.scaling_factor = -1
-    model.objective.domain.extend([-int(value.sum()), -least])
+    model.objective.domain.extend([-int(value @ most), -least])
     answer = _solve(helper, model, steps, seconds, seed)
     status = answer.status
     if status == helper.MODEL_INVALID:
@@ -85,8 +93,10 @@ def prove(
         return Proof(None, True, effort, None)
     bound = int(-answer.inner_objective_lower_bound)
     if status not in (helper.OPTIMAL, helper.FEASIBLE):
-        return Proof(None, False, effort, bound if picked.size else None)
-    chosen = _chosen(problem, picked[np.array(answer.solution, np.bool_)])
+        return Proof(None, False, effort, bound)
+    counts = np.array(answer.solution, np.int64)
+    some = counts > 0
+    chosen = classes.dealt(problem, picked[some], counts[some])
     return Proof(chosen, status == helper.OPTIMAL, effort, bound)
 
 
@@ -109,27 +119,27 @@ def _solve(
     return solver.solve(model)
 
 
-def _add_rows(model: Any, problem: AssignmentProblem, picked: IntArray) -> None:
+def _add_rows(
+    model: Any, problem: AssignmentProblem, picked: IntArray, most: IntArray
+) -> None:
     for row in range(problem.capacity.size):
         wanted = problem.demand[picked, row]
-        some = np.flatnonzero(wanted)
-        if int(wanted.sum()) > int(problem.capacity[row]):
+        if int(wanted @ most) > int(problem.capacity[row]):
+            some = np.flatnonzero(wanted)
             linear = model.constraints.add().linear
             linear.vars.extend(some.tolist())
             linear.coeffs.extend(wanted[some].tolist())
             linear.domain.extend([0, int(problem.capacity[row])])
 
 
-def _add_jobs(model: Any, problem: AssignmentProblem, picked: IntArray) -> None:
-    job = np.searchsorted(problem.first, picked, side="right") - 1
-    cuts = np.flatnonzero(np.diff(job)) + 1
-    for held in np.split(np.arange(picked.size), cuts):
-        if held.size > 1:
+def _add_classes(model: Any, group: IntArray, most: IntArray) -> None:
+    """Of each class no more take something than there are."""
+    cuts = np.flatnonzero(np.diff(group)) + 1
+    for held in np.split(np.arange(group.size), cuts):
+        if held.size > 1 and most[held[0]] == 1:
             model.constraints.add().at_most_one.literals.extend(held.tolist())
-
-
-def _chosen(problem: AssignmentProblem, taken: IntArray) -> ChosenArray:
-    job = np.searchsorted(problem.first, taken, side="right") - 1
-    chosen = np.full(problem.jobs, -1, np.int32)
-    chosen[job] = taken - problem.first[job]
-    return chosen
+        elif held.size > 1:
+            linear = model.constraints.add().linear
+            linear.vars.extend(held.tolist())
+            linear.coeffs.extend([1] * held.size)
+            linear.domain.extend([0, int(most[held[0]])])

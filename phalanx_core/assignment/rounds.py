@@ -14,6 +14,9 @@ from phalanx_core.native import ffi, lib
 ROWS_MAX: int = lib.PHX_ROWS_MAX
 # Passes over all choices that a search for prices may take.
 PASSES_MAX = 400
+# Changes of an answer that is nearly one, and of any.
+STEPS_NEAR = 100
+STEPS_MAX = 2**31 - 1
 
 
 class Priced(NamedTuple):
@@ -25,8 +28,9 @@ class Priced(NamedTuple):
         Whole numbers, in units of the values: int64, shape (rows,).
     bound
         No answer is worth more: exact.
-    chosen
-        What each job takes at these prices: may want too much.
+    chosen, shared
+        What each job takes at these prices, and by turns at some near them, together
+        nearly what the relaxation takes: either may want too much.
     passes
         Over all choices that it took.
     """
@@ -34,6 +38,7 @@ class Priced(NamedTuple):
     prices: IntArray
     bound: int
     chosen: ChosenArray
+    shared: ChosenArray
     passes: int
 
 
@@ -71,7 +76,7 @@ class Round:
         """The prices of the lowest bound, from some others on."""
         rows = self.problem.capacity.size
         prices = np.zeros(rows) if start is None else start.astype(np.float64)
-        chosen = np.empty(self.problem.jobs, np.int32)
+        chosen, shared = np.empty((2, self.problem.jobs), np.int32)
         bound, passes = ffi.new("double *"), ffi.new("uint32_t *")
         status = lib.phx_price_find(
             self._pointer,
@@ -79,12 +84,13 @@ class Round:
             tolerance,
             PASSES_MAX,
             ffi.from_buffer("int32_t[]", chosen),
+            ffi.from_buffer("int32_t[]", shared),
             bound,
             passes,
         )
         native.check(status, "solve: prices")
         whole = np.rint(prices).astype(np.int64)
-        return Priced(whole, self.bound(whole), chosen, int(passes[0]))
+        return Priced(whole, self.bound(whole), chosen, shared, int(passes[0]))
 
     def bound(self, prices: IntArray) -> int:
         """What no answer exceeds at these prices, whatever they are."""
@@ -95,17 +101,31 @@ class Round:
         native.check(status, "solve: bound")
         return int(bound[0])
 
-    def mended(self, priced: Priced) -> tuple[ChosenArray, int]:
-        """An answer that fits, and the changes that it took."""
-        chosen, steps = priced.chosen.copy(), ffi.new("uint32_t *")
+    def mended(self, priced: Priced) -> ChosenArray:
+        """An answer that fits: the better of two, where the first is nearly one."""
+        near = self._mended(priced, priced.chosen, STEPS_NEAR)
+        turns = self._mended(priced, priced.shared, STEPS_MAX)
+        if turns is None:
+            turns = np.full(self.problem.jobs, -1, np.int32)
+        if near is None or self.problem.total(turns) > self.problem.total(near):
+            return turns
+        return near
+
+    def _mended(
+        self, priced: Priced, start: ChosenArray, most: int
+    ) -> ChosenArray | None:
+        chosen, steps = start.copy(), ffi.new("uint32_t *")
         status = lib.phx_round_mend(
             self._pointer,
             ffi.from_buffer("int64_t[]", priced.prices),
+            most,
             ffi.from_buffer("int32_t[]", chosen),
             steps,
         )
+        if status == native.GAVE_UP:
+            return None
         native.check(status, "solve: mend")
-        return chosen, int(steps[0])
+        return chosen
 
     def dense(self) -> ChosenArray:
         """The best answer where there is one capacity, by every amount of it."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from phalanx_core.assignment.classes import Classes
 from phalanx_core.assignment.holding import Held
 from phalanx_core.assignment.problem import AssignmentProblem, ChosenArray, IntArray
 from phalanx_core.assignment.proving import prove
@@ -157,6 +158,7 @@ class _Search:
     bound: int = field(init=False)
     prices: IntArray | None = field(init=False, default=None)
     priced: int = field(init=False, default=0)
+    classes: Classes | None = None
     spent: int = 0
     solver: str = "trivial"
     limited: bool = False
@@ -198,7 +200,7 @@ class _Search:
         self.prices, self.priced = priced.prices, priced.bound
         self.start = priced.prices.astype(np.float64)
         self.bound = min(self.bound, priced.bound)
-        mended, _ = round_.mended(priced)
+        mended = round_.mended(priced)
         fits = (self.problem.used(self.chosen) <= self.problem.capacity).all()
         if not fits or self.problem.total(mended) > self.problem.total(self.chosen):
             self.chosen = mended
@@ -217,13 +219,22 @@ class _Search:
         total = self.problem.total(self.chosen)
         loss, _ = losses(self.problem, self.prices)
         proof = prove(
-            self.problem, loss <= self.priced - total, total + 1, seed=self.seed
+            self.problem,
+            self._alike(),
+            loss <= self.priced - total,
+            total + 1,
+            seed=self.seed,
         )
         self.spent += proof.steps
         if proof.chosen is not None or not proof.finished:
             raise InvariantBroken(
                 "A1", f"solve: {self.solver} says {total} is the most, CP-SAT does not"
             )
+
+    def _alike(self) -> Classes:
+        if self.classes is None:
+            self.classes = Classes.alike(self.problem)
+        return self.classes
 
     def _left(self) -> tuple[int | None, float | None]:
         """Steps and seconds that may still be spent."""
@@ -261,7 +272,13 @@ class _Search:
             self.limited |= seconds is not None and seconds <= 0
             return False
         proof = prove(
-            self.problem, kept, least, steps=steps, seconds=seconds, seed=self.seed
+            self.problem,
+            self._alike(),
+            kept,
+            least,
+            steps=steps,
+            seconds=seconds,
+            seed=self.seed,
         )
         self.spent += proof.steps
         found = proof.chosen

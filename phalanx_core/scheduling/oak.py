@@ -102,7 +102,7 @@ def oak(
     """
     if changed_only and current is None:
         raise InvalidRequest("changed_only: current says what each job holds")
-    worth = score(
+    scored = score(
         np.asarray(goodput, np.float64),
         progress_s,
         checkpoint_s,
@@ -114,6 +114,7 @@ def oak(
         restart_floor=restart_floor,
         current=current if changed_only else None,
     )
+    worth = np.asarray(scored, np.float64)
     overdue = _overdue(np.asarray(waiting_s, np.float64), waiting_bound_s)
     boosted = _boosted(worth, overdue, idle)
     answer = solve(boosted, demand, capacity, idle=idle, current=current, **options)
