@@ -257,14 +257,14 @@ static void add_plane(model *all, const plane *made, const double *prices)
         return;
     }
     uint32_t worst = UINT32_MAX;
-    double low = INFINITY;
+    double low = 0.0;
     for (uint32_t at = 0; at < PLANES_MAX; ++at) {
         int used = 0;
         for (uint32_t place = 0; place <= all->rows; ++place) {
             used |= all->basis[place] == at;
         }
         const double here = height(&all->plane[at], all->rows, prices);
-        if (!used && here < low) {
+        if (!used && (worst == UINT32_MAX || here < low)) {
             low = here;
             worst = at;
         }
@@ -294,13 +294,14 @@ static double first_width(const asked *of, uint32_t row)
 typedef struct box {
     double centre[PHX_ROWS_MAX];
     double width[PHX_ROWS_MAX];
+    double least[PHX_ROWS_MAX]; /* narrower would be lost in rounding */
 } box;
 
 static void scale_box(box *around, uint32_t rows, double by)
 {
     for (uint32_t row = 0; row < rows; ++row) {
-        around->width[row] *= by;
-        around->width[row] = around->width[row] < 1.0 ? 1.0 : around->width[row];
+        const double width = around->width[row] * by;
+        around->width[row] = width < around->least[row] ? around->least[row] : width;
     }
 }
 
@@ -327,6 +328,7 @@ static void descend(const asked *of, model *all, box *around, double tolerance, 
 {
     double next[PHX_ROWS_MAX];
     int inside = 0;
+    int widened = 0;
     all->rows = of->round->rows;
     all->planes = 0;
     plane made = ask(of, around->centre);
@@ -337,12 +339,15 @@ static void descend(const asked *of, model *all, box *around, double tolerance, 
     for (uint32_t step = 0; *passes < most && step < 4 * most; ++step) {
         const double low = lowest_inside(all, around, next, &inside);
         if (least - low <= tolerance * fabs(least)) {
-            if (inside) {
+            /* A point that a wider box leaves as low as it was is the lowest of all. */
+            if (inside || widened) {
                 return;
             }
-            scale_box(around, all->rows, 4.0); /* the box ends before the planes do */
+            scale_box(around, all->rows, 4.0);
+            widened = 1;
             continue;
         }
+        widened = 0;
         made = ask(of, next);
         ++*passes;
         add_plane(all, &made, next);
@@ -394,12 +399,9 @@ static void sample(const phx_round *round, box *around, uint32_t most)
     uint32_t passes = 0;
     asked some = {round, stride, SAMPLE, 1.0 / stride};
     model all;
-    for (uint32_t row = 0; row < round->rows; ++row) {
-        around->width[row] = first_width(&some, row);
-    }
     descend(&some, &all, around, 1e-6, most, &passes);
     for (uint32_t row = 0; row < round->rows; ++row) {
-        around->width[row] = around->centre[row] / 16 + 1.0;
+        around->width[row] = (around->centre[row] + around->width[row]) / 16;
     }
 }
 
@@ -414,16 +416,14 @@ phx_status phx_price_find(const phx_round *round, double *prices, double toleran
     }
     asked all = {round, 1, round->jobs, 1.0};
     for (uint32_t row = 0; row < round->rows; ++row) {
+        const double widest = first_width(&all, row);
         around.centre[row] = prices[row] > 0 ? prices[row] : 0.0;
+        around.width[row] = prices[row] > 0 ? prices[row] / 16 : widest;
+        around.least[row] = widest * 1e-13;
         known |= prices[row] > 0;
     }
     if (!known && round->jobs >= 2 * SAMPLE) {
         sample(round, &around, most);
-    } else {
-        for (uint32_t row = 0; row < round->rows; ++row) {
-            const double start = around.centre[row];
-            around.width[row] = start > 0 ? start / 16 + 1.0 : first_width(&all, row);
-        }
     }
     *passes = 0;
     descend(&all, &planes, &around, tolerance, most, passes);
