@@ -67,10 +67,11 @@ mutants: $(VENV)/.all
 	$(PY) tests/mutants/run.py
 	$(PY) tests/mutants/readers.py
 
-# What a sanitizer cannot see and makes many times slower: house rules, and tests of readers in
-# which the core's names do not occur. A test file anywhere else runs.
+# What a sanitizer cannot see and makes many times slower: house rules, and tests of readers and
+# scores in which the core's names do not occur. A test file anywhere else runs.
 SANITIZE_LEFT_OUT = tests/tidy \
-	$(shell grep -LE '\b(Planner|native|phalanx_core\.cli)\b' tests/unit/topology/test_*.py)
+	$(shell grep -LE '\b(Planner|native|phalanx_core\.cli)\b' tests/unit/topology/test_*.py \
+		tests/unit/scoring/test_*.py)
 
 # A copy of the tree is built under the switches, so .venv keeps its plain core. Pytest must not
 # hold back what a sanitizer says, because the process ends with it.

@@ -7,8 +7,8 @@
 
 size_t phx_assign_dense_bytes(uint32_t jobs, uint32_t capacity)
 {
-    const size_t cells = (size_t)capacity + 1;
-    return cells * sizeof(int64_t) + cells * jobs * sizeof(uint16_t);
+    const size_t amounts = (size_t)capacity + 1;
+    return amounts * sizeof(int64_t) + amounts * jobs * sizeof(uint16_t);
 }
 
 /* Adds one job to the best of the jobs before it, from the full capacity down, so that each amount
@@ -39,23 +39,23 @@ phx_status phx_assign_dense(uint32_t jobs, const uint32_t *first, const uint32_t
                             int64_t *total)
 {
     int64_t *best = scratch;
-    const size_t cells = (size_t)capacity + 1;
-    uint16_t *taken = (uint16_t *)(best + cells);
+    const size_t amounts = (size_t)capacity + 1;
+    uint16_t *taken = (uint16_t *)(best + amounts);
     for (uint32_t job = 0; job < jobs; ++job) {
         if (first[job + 1] < first[job] || first[job + 1] - first[job] > CHOICES_MAX) {
             return PHX_BAD_GANG;
         }
     }
-    for (size_t amount = 0; amount < cells; ++amount) {
+    for (size_t amount = 0; amount < amounts; ++amount) {
         best[amount] = 0;
     }
     for (uint32_t job = 0; job < jobs; ++job) {
-        add_job(best, taken + job * cells, capacity, demand + first[job], value + first[job],
+        add_job(best, taken + job * amounts, capacity, demand + first[job], value + first[job],
                 first[job + 1] - first[job]);
     }
     uint32_t amount = capacity;
     for (uint32_t job = jobs; job-- > 0;) {
-        const uint32_t kept = taken[job * cells + amount];
+        const uint32_t kept = taken[job * amounts + amount];
         chosen[job] = kept == NO_CHOICE ? -1 : (int32_t)kept;
         amount -= kept == NO_CHOICE ? 0 : demand[first[job] + kept];
     }

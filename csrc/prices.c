@@ -20,6 +20,11 @@ __extension__ typedef __int128 wide_int; /* a price times a demand may leave 64 
 #define SAMPLE 400
 #define GOLDEN 0.6180339887498949
 
+static double size_of(double value)
+{
+    return value < 0 ? -value : value;
+}
+
 typedef struct plane {
     double value;
     double slack[PHX_ROWS_MAX];
@@ -167,7 +172,7 @@ static void start_basis(model *all, uint32_t first)
         const double slack = all->plane[first].slack[row];
         const double sign = slack >= 0 ? 1.0 : -1.0;
         all->basis[row + 1] = PLANES_MAX + 2 * row + (slack >= 0 ? 0 : 1);
-        all->weight[row + 1] = fabs(slack);
+        all->weight[row + 1] = size_of(slack);
         all->inverse[row + 1][0] = sign * slack;
         all->inverse[row + 1][row + 1] = sign;
     }
@@ -223,7 +228,7 @@ static double lowest(model *all, double *prices)
             }
         }
         uint32_t best = UINT32_MAX;
-        double most = EPSILON * (1.0 + fabs(dual[0]));
+        double most = EPSILON * (1.0 + size_of(dual[0]));
         for (uint32_t at = 0; at < all->planes + 2 * all->rows; ++at) {
             const uint32_t column = at < all->planes ? at : PLANES_MAX + at - all->planes;
             double reduced = gain(all, column);
@@ -338,7 +343,7 @@ static void descend(const asked *of, model *all, box *around, double tolerance, 
     ++*passes;
     for (uint32_t step = 0; *passes < most && step < 4 * most; ++step) {
         const double low = lowest_inside(all, around, next, &inside);
-        if (least - low <= tolerance * fabs(least)) {
+        if (least - low <= tolerance * size_of(least)) {
             /* A point that a wider box leaves as low as it was is the lowest of all. */
             if (inside || widened) {
                 return;
@@ -367,7 +372,7 @@ static void descend(const asked *of, model *all, box *around, double tolerance, 
 static const plane *turn_of(const model *all, uint32_t job)
 {
     const double turns = (double)(job + 1) * GOLDEN;
-    double left = turns - floor(turns);
+    double left = turns - (double)(uint64_t)turns; /* what is behind the point */
     const plane *mine = NULL;
     for (uint32_t place = 0; place <= all->rows && left >= 0; ++place) {
         if (all->basis[place] < PLANES_MAX) {

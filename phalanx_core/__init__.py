@@ -11,6 +11,7 @@ Examples
 job 'train': 8 ranks move (8-15), leaves 8-15 -> 16-23, level rack -> rack
 """
 
+from phalanx_core.assignment import Assignment, solve
 from phalanx_core.errors import (
     ConcurrentUse,
     InvalidRequest,
@@ -45,10 +46,12 @@ from phalanx_core.placement import (
     SyncReport,
     communication,
 )
+from phalanx_core.scoring import score
 from phalanx_core.topology import Topology
 
 __all__ = [
     "Advice",
+    "Assignment",
     "Block",
     "Communication",
     "ConcurrentUse",
@@ -79,4 +82,6 @@ __all__ = [
     "TopologyError",
     "UnknownJob",
     "communication",
+    "score",
+    "solve",
 ]

@@ -19,8 +19,8 @@ from phalanx_core.assignment.rounds import ROWS_MAX, Round, losses
 from phalanx_core.errors import InvalidRequest, InvariantBroken
 
 SOLVERS = ("auto", "dp", "core", "cp-sat")
-# Cells of the dense recurrence, jobs times capacity, up to which it is the fastest.
-DENSE_CELLS = 1 << 20
+# Entries of the dense recurrence, jobs times capacity, up to which it is the fastest.
+DENSE_ENTRIES = 1 << 20
 # The core widens by so much when it holds no answer.
 WIDER = 4
 
@@ -172,7 +172,7 @@ class _Search:
         one = problem.capacity.size == 1
         if solver == "dp" and not one:
             raise InvalidRequest("solver 'dp': for one capacity alone")
-        small = one and problem.jobs * (int(problem.capacity[0]) + 1) <= DENSE_CELLS
+        small = one and problem.jobs * (int(problem.capacity[0]) + 1) <= DENSE_ENTRIES
         if solver == "dp" or (solver == "auto" and small):
             self.chosen = Round(problem).dense()
             self.bound, self.solver = problem.total(self.chosen), "dp"
