@@ -36,11 +36,12 @@ typedef struct broken_parts {
     uint32_t part[PHX_PARTS_MAX];
     uint32_t first[PHX_PARTS_MAX]; /* rank */
     uint32_t count;
+    int widens; /* one has slices that could take others along */
 } broken_parts;
 
 static broken_parts find_broken(phx_plan *plan, const phx_team *team)
 {
-    broken_parts found = {{0}, {0}, 0};
+    broken_parts found = {{0}, {0}, 0, 0};
     for (uint32_t at = 0; at < team->whole->part_count; ++at) {
         const uint32_t part = team->order[at];
         uint32_t first = 0;
@@ -52,6 +53,7 @@ static broken_parts find_broken(phx_plan *plan, const phx_team *team)
         if (phx_count_broken(plan, &dead) > 0) {
             found.part[found.count] = part;
             found.first[found.count++] = first;
+            found.widens |= plan->slice_count > 1;
         }
     }
     return found;
@@ -187,12 +189,13 @@ static void repair_some(healing *all)
     }
 }
 
-/* A gang without survivors may go to any vertex of the level. */
+/* A gang without survivors may go to any vertex of the level; there is no room if none has any. */
 static void repair_elsewhere(healing *all)
 {
     phx_plan *plan = all->plan;
     const phx_tree *tree = plan->planner->tree;
     const uint32_t old = plan->scope_vertex;
+    int proven = 1;
     plan->away = 1;
     for (uint32_t vertex = 0; all->unmet > 0 && vertex < tree->level[plan->scope_level].count;
          ++vertex) {
@@ -200,9 +203,10 @@ static void repair_elsewhere(healing *all)
             all->proven = 0;
             plan->scope_vertex = vertex;
             repair_all(all);
+            proven &= all->proven;
         }
     }
-    all->proven = 0;
+    all->proven = proven;
     plan->away = 0;
     plan->scope_vertex = old;
 }
@@ -211,10 +215,11 @@ phx_status phx_repair_parts(phx_plan *plan, const phx_request *request, int part
                             phx_repair *repair)
 {
     phx_team team;
-    const int widen = plan->widen;
+    const int asked = plan->widen;
     const int homeless = repair->dead == request->ranks;
     phx_team_start(&team, plan->planner, request, NULL);
     const broken_parts broken = find_broken(plan, &team);
+    const int widen = asked && broken.widens;
     healing all = {plan, request, &broken, repair, 0, 0, 0};
     plan->widen = 0;
     repair_all(&all);
@@ -222,14 +227,14 @@ phx_status phx_repair_parts(phx_plan *plan, const phx_request *request, int part
         plan->widen = 1;
         all.proven = 0;
         repair_all(&all);
-        all.proven = 0; /* which slices take others along is not tried out */
         plan->widen = 0;
     }
     if (all.unmet > 0 && homeless) {
         repair_elsewhere(&all);
     }
     const int whole = all.unmet == 0;
-    int proven = whole || all.proven;
+    /* Which slices take others along is not tried out. */
+    int proven = whole || (all.proven && !widen);
     if (!whole) {
         repair_some(&all);
         /* Which parts are best left out is not tried out, nor which units of one with slices. */

@@ -194,7 +194,12 @@ def _parts(where: str, row: Mapping[str, Any]) -> tuple[PartSpec, ...]:
             and key != "ranks"
             and row[key] not in (*(None, [], ()), defaults[key])
         ):
-            raise InvalidRequest(f"{where}: {key}: beside parts, each has its own")
+            rule = (
+                "beside parts, each has its own"
+                if key in PART_KEYS
+                else "not for a job of parts"
+            )
+            raise InvalidRequest(f"{where}: {key}: {rule}")
     made = []
     for at, one in enumerate(value):
         here = f"{where}: parts[{at}]"
@@ -219,7 +224,12 @@ def _slices(where: str, value: Any, group: int, ranks: int) -> tuple[SliceSpec, 
     for at, one in enumerate(value):
         key = f"slices[{at}]"
         if not isinstance(one, dict) or set(one) != {"size", "level"}:
-            raise InvalidRequest(f"{where}: {key}: {shape}, got {_kind(one)}")
+            got = (
+                f"keys {', '.join(map(str, one))}"
+                if isinstance(one, dict)
+                else _kind(one)
+            )
+            raise InvalidRequest(f"{where}: {key}: must be {{size, level}}, got {got}")
         size = _size(where, f"{key}.size", one["size"], least=1)
         level = _word(where, f"{key}.level", one["level"])
         if size % inner or level is None:

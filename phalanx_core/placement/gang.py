@@ -167,9 +167,12 @@ class Gang:
             raise InvalidRequest(f"ranks {self.ranks}: the parts have {ranks} in all")
         for name in _FIELDS:
             if name not in _BESIDE_PARTS and getattr(self, name) != _DEFAULTS[name]:
-                raise InvalidRequest(
-                    f"{name} {getattr(self, name)!r}: beside parts, each has its own"
+                rule = (
+                    "not for a gang of parts"
+                    if name in _WHOLE_ONLY
+                    else "beside parts, each has its own"
                 )
+                raise InvalidRequest(f"{name} {getattr(self, name)!r}: {rule}")
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"Gang.{name} cannot be set: a gang is immutable")

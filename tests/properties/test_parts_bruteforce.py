@@ -45,7 +45,7 @@ def test_parts_are_repaired_or_a_search_says_that_it_gave_up(seed: int) -> None:
             pair.place(job, parts_gang(rng, topology, rng.choice((4, 8, 12))))
         for job in list(pair.twin.jobs):
             leaves = pair.twin.jobs[job].leaves
-            failed = rng.sample(leaves, min(len(leaves), rng.choice((1, 1, 2, 3))))
+            failed = rng.sample(leaves, min(len(leaves), rng.choice((1, 1, 2, 3, 12))))
             if rng.random() < 0.5:
                 pair.fail(failed)
                 failed = []

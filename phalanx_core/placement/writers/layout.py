@@ -80,7 +80,7 @@ class Layout:
             return range(self.placement.gang.ranks)
         if not self.placement.gang.parts or self.part >= len(parts):
             have = len(self.placement.gang.parts) or "no"
-            self.refuse(f"part {self.part}: the gang has {have} parts")
+            self.refuse(f"part {self.part}: the gang has {have} parts, counted from 0")
         return parts[self.part]
 
     @cached_property

@@ -57,6 +57,7 @@ def test_parts_are_part_of_a_gang_s_value() -> None:
         ({"parts": [SERVICE]}, "parts[0] parts (Gang(4, group=4), Gang(4, group=2))"),
         ({"parts": [Gang(4)], "ranks": 3}, "ranks 3: the parts have 4 in all"),
         ({"parts": [Gang(4)], "group": 2}, "group 2: beside parts, each has its own"),
+        ({"parts": [Gang(4)], "aim": "fill"}, "aim 'fill': not for a gang of parts"),
         (
             {"parts": [Gang(4)], "balanced": "host"},
             "balanced 'host': beside parts, each has its own",
@@ -195,6 +196,18 @@ def test_parts_may_fit_alone_and_not_together() -> None:
         "no rack has room for the parts together (4 gpus in groups of 2 per host; "
         "2 gpus in groups of 2 per host): best rack-0 has 6; 2 down"
     )
+
+
+def test_no_room_for_a_dead_part_is_proven() -> None:
+    """Where all its ranks are gone and nothing is free, and widening has no slices."""
+    for widen in (False, True):
+        planner = Planner(Topology.from_spec("rack:2 host:3 gpu:4"))
+        placed = planner.place("a", Gang(parts=[Gang(4, group=4)]))
+        planner.fail(placed.leaves)
+        planner.cordon(range(24))
+        refused = planner.replan("a", widen=widen)
+        assert (refused.code, refused.proven) == (MisfitCode.REPLACEMENT, True)
+        assert "(not proven)" not in str(refused)
 
 
 def test_adopted_parts_keep_their_rules() -> None:

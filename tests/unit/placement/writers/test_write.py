@@ -193,7 +193,9 @@ def test_a_part_that_is_not_there_is_refused() -> None:
     placed = planner.place("svc", Gang(parts=[Gang(1), Gang(2)]))
     plain = planner.place("plain", Gang(1))
     for placement, have in ((placed, "2"), (plain, "no")):
-        with pytest.raises(OutputError, match=f"part 2: the gang has {have} parts"):
+        with pytest.raises(
+            OutputError, match=f"part 2: the gang has {have} parts, counted from 0"
+        ):
             write(placement, "json", "svc", WriteOptions(part=2))
     with pytest.raises(InvalidRequest, match="part -1: a whole number from 0 to 31"):
         WriteOptions(part=-1)
