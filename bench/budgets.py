@@ -61,6 +61,10 @@ def _gain(row: Row) -> float:
     return ratio(row)
 
 
+def _milliseconds(limit: float) -> tuple[str, Callable[[Row], float], float]:
+    return ("median ms", lambda row: float(row["ours"]["median"]) / 1e6, limit)
+
+
 MEDIAN, P99, WORST = _time("median"), _time("p99"), _time("max")
 
 # row -> (what, how it is read, limit); worst is the worst of a stream, repeats merged.
@@ -113,6 +117,17 @@ LIMITS: Mapping[str, tuple[tuple[str, Callable[[Row], float], float], ...]] = {
             4,
         ),
     ),
+    "score": (("x numpy", ratio, 1 / 2),),
+    "solve/A14/exact": (_milliseconds(0.10),),
+    "solve/B40/exact": (_milliseconds(0.15),),
+    "solve/C100/exact": (_milliseconds(7),),
+    "solve/D1k/exact": (_milliseconds(9), ("x HiGHS", _gain, 1 / 100)),
+    "solve/D1k/gap 1e-4": (_milliseconds(5),),
+    "solve/E5k/exact": (_milliseconds(100),),
+    "solve/E5k/gap 1e-4": (_milliseconds(25),),
+    "solve/F10k/exact": (_milliseconds(500),),
+    "solve/F10k/gap 1e-4": (_milliseconds(45),),
+    "solve/identical": (_milliseconds(20),),
 }
 
 

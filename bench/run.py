@@ -22,7 +22,7 @@ if not __package__:
 
 import numpy as np  # noqa: E402 - the path above comes first
 
-from bench import calls, core, starting  # noqa: E402
+from bench import calls, core, rounds, starting  # noqa: E402
 from bench.budgets import checks_of  # noqa: E402
 from bench.table import render  # noqa: E402
 
@@ -108,6 +108,9 @@ def measure(size: dict[str, int], seed: int, only: str) -> list[Row]:
         rows.append(starting.importing(ROOT, 9))
         with tempfile.TemporaryDirectory() as folder:
             rows.append(starting.compiling(Path(folder), size["hosts"], seed, 3))
+    if only in ("", "solve"):
+        print("  solve: score and rounds", file=sys.stderr, flush=True)
+        rows += rounds.measure(size["leaves"] < 131072, seed)
     return rows
 
 
@@ -123,7 +126,9 @@ def main() -> int:
     )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
-        "--only", default="", choices=["", "c", "python", "start", *core.SUITES]
+        "--only",
+        default="",
+        choices=["", "c", "python", "start", "solve", *core.SUITES],
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all of it")
     parser.add_argument(

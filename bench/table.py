@@ -55,7 +55,7 @@ def render(rows: list[Row], checks: list[Check]) -> str:
         lines.append("  ".join([*padded, note]).rstrip())
     if checks:
         width = max(len(check.row) for check in checks)
-        lines += ["", "budgets (131,072 leaves)"]
+        lines += ["", "budgets (of the full run)"]
         lines += [f"{check.row.ljust(width)}  {check}" for check in checks]
         met = sum(check.verdict == "met" for check in checks)
         near = sum(check.verdict == "near" for check in checks)
