@@ -1,5 +1,6 @@
 /* One capacity, every amount of it: the classical recurrence, a row of bests and a table of what
  * was chosen. */
+#include "mutants.h"
 #include "solve.h"
 
 #define CHOICES_MAX 65534u
@@ -16,14 +17,16 @@ size_t phx_assign_dense_bytes(uint32_t jobs, uint32_t capacity)
 static void add_job(int64_t *best, uint16_t *taken, uint32_t capacity, const uint32_t *demand,
                     const int64_t *value, uint32_t choices)
 {
-    for (uint32_t amount = capacity + 1; amount-- > 0;) {
+    for (uint32_t step = 0; step <= capacity; ++step) {
+        const uint32_t amount = PHX_MUTANT_CHOSEN_TWICE ? step : capacity - step;
         int64_t most = best[amount];
         uint32_t kept = NO_CHOICE;
         for (uint32_t choice = 0; choice < choices; ++choice) {
             if (demand[choice] <= amount) {
                 const int64_t worth = best[amount - demand[choice]] + value[choice];
                 /* Of equals the lowest choice, and any before none. */
-                if (worth > most || (worth == most && kept == NO_CHOICE)) {
+                if (worth > most ||
+                    (worth == most && (kept == NO_CHOICE || PHX_MUTANT_LAST_CHOICE))) {
                     most = worth;
                     kept = choice;
                 }

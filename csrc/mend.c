@@ -1,4 +1,5 @@
 /* From what jobs take at some prices to an answer that fits. */
+#include "mutants.h"
 #include "solve.h"
 
 /* What is left of each capacity, below 0 where too much is taken. */
@@ -49,7 +50,7 @@ static int64_t relief(const phx_round *round, const left *has, uint32_t from, ui
 
 static int fits(const phx_round *round, const left *has, uint32_t from, uint32_t to)
 {
-    for (uint32_t row = 0; row < round->rows; ++row) {
+    for (uint32_t row = 0; row < round->rows - PHX_MUTANT_OVERFULL; ++row) {
         if (has->row[row] + wanted(round, from, row) - wanted(round, to, row) < 0) {
             return 0;
         }

@@ -78,5 +78,17 @@
 #ifndef PHX_MUTANT_CORDON_PLACED /* cordoned leaves are placed on */
 #define PHX_MUTANT_CORDON_PLACED 0
 #endif
+#ifndef PHX_MUTANT_CHOSEN_TWICE /* the dense recurrence lets a job have several choices at once */
+#define PHX_MUTANT_CHOSEN_TWICE 0
+#endif
+#ifndef PHX_MUTANT_LAST_CHOICE /* of equal choices the dense recurrence takes the last */
+#define PHX_MUTANT_LAST_CHOICE 0
+#endif
+#ifndef PHX_MUTANT_FREE_ROW /* a bound by prices leaves out what the last capacity is worth */
+#define PHX_MUTANT_FREE_ROW 0
+#endif
+#ifndef PHX_MUTANT_OVERFULL /* a change that gains need not fit the last capacity */
+#define PHX_MUTANT_OVERFULL 0
+#endif
 
 #endif

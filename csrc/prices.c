@@ -6,6 +6,7 @@
  * asking did not help. The lowest point is found by the simplex method on the planes' weights:
  * rows + 1 equations, planes and the box's sides as columns.
  */
+#include "mutants.h"
 #include "solve.h"
 
 #include <math.h>
@@ -47,7 +48,7 @@ typedef struct model {
 phx_status phx_price_bound(const phx_round *round, const int64_t *prices, int64_t *bound)
 {
     wide_int sum = 0;
-    for (uint32_t row = 0; row < round->rows; ++row) {
+    for (uint32_t row = 0; row < round->rows - PHX_MUTANT_FREE_ROW; ++row) {
         if (prices[row] < 0) {
             return PHX_BAD_GANG;
         }

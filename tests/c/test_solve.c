@@ -1,5 +1,5 @@
 /* Rounds: every assignment of small ones is looked at, and larger ones keep their promises. */
-#include "check.h"
+#include "cases.h"
 
 #include "solve.h"
 
@@ -99,7 +99,7 @@ static int64_t best_of(const phx_round *round)
     }
 }
 
-static void test_dense_is_the_best_there_is(void)
+static void case_dense_is_the_best_there_is(void)
 {
     int64_t scratch[256];
     for (uint32_t turn = 0; turn < 4000; ++turn) {
@@ -123,7 +123,7 @@ static void test_dense_is_the_best_there_is(void)
 }
 
 /* Equal answers: the lowest choice, and any before none. */
-static void test_ties_of_the_dense_recurrence(void)
+static void case_ties_of_the_dense_recurrence(void)
 {
     int64_t scratch[64];
     const uint32_t first[3] = {0, 2, 3};
@@ -135,7 +135,7 @@ static void test_ties_of_the_dense_recurrence(void)
     CHECK(total == 5 && chosen[0] == 0 && chosen[1] == 0);
 }
 
-static void test_prices_bound_and_mended_answers_fit(void)
+static void case_prices_bound_and_mended_answers_fit(void)
 {
     uint32_t exact = 0;
     uint32_t gave_up = 0;
@@ -175,7 +175,7 @@ static void test_prices_bound_and_mended_answers_fit(void)
 }
 
 /* 900 jobs alike: at one price all want the same; by turns they nearly share what there is. */
-static void test_jobs_alike_share_by_turns(void)
+static void case_jobs_alike_share_by_turns(void)
 {
     enum { JOBS = 900 };
     static uint32_t first[JOBS + 1];
@@ -213,7 +213,7 @@ static void test_jobs_alike_share_by_turns(void)
     CHECK(warm[0] > 499.99 && warm[0] < 500.01);
 }
 
-static void test_what_is_no_round(void)
+static void case_what_is_no_round(void)
 {
     small made;
     fill(&made, 1, 0);
@@ -243,13 +243,11 @@ static void test_what_is_no_round(void)
     }
 }
 
-int main(void)
+int main(int count, char **words)
 {
-    test_dense_is_the_best_there_is();
-    test_ties_of_the_dense_recurrence();
-    test_prices_bound_and_mended_answers_fit();
-    test_jobs_alike_share_by_turns();
-    test_what_is_no_round();
-    printf("test_solve: 5 passed, 0 failed\n");
-    return 0;
+    static const named_case cases[] = {CASE(dense_is_the_best_there_is),
+                                       CASE(ties_of_the_dense_recurrence),
+                                       CASE(prices_bound_and_mended_answers_fit),
+                                       CASE(jobs_alike_share_by_turns), CASE(what_is_no_round)};
+    return run_cases("test_solve", cases, sizeof cases / sizeof *cases, count, words);
 }

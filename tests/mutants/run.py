@@ -45,6 +45,10 @@ KILLERS = {
     "DEAL_KEPT": "test_part_rules a_search_that_gives_up_keeps_nothing",
     "LAZY_REFILL": "spares_are_refilled",
     "CORDON_PLACED": "cordoned_leaves_are_not_placed_on",
+    "CHOSEN_TWICE": "test_solve dense_is_the_best_there_is",
+    "LAST_CHOICE": "test_solve ties_of_the_dense_recurrence",
+    "FREE_ROW": "test_solve prices_bound_and_mended_answers_fit",
+    "OVERFULL": "test_solve prices_bound_and_mended_answers_fit",
 }
 
 
