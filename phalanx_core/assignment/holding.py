@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from phalanx_core.assignment.problem import ChosenArray, utilities
 from phalanx_core.errors import InvalidRequest
+from phalanx_core.held import held_configurations
 
 
 class Held(NamedTuple):
@@ -48,7 +49,7 @@ class Held(NamedTuple):
             if keep_bonus or fixed is not None:
                 raise InvalidRequest("current None: keep_bonus and fixed are about it")
             return cls(worth, free)
-        held = _held(current, worth.shape)
+        held = held_configurations(current, worth.shape)
         rows = np.flatnonzero(held >= 0)
         if keep_bonus:
             worth = worth.copy()
@@ -67,18 +68,3 @@ class Held(NamedTuple):
                 f"fixed[{job}]: the job holds no configuration that it can run"
             )
         return cls(worth, np.where(stay, held, free).astype(np.int32))
-
-
-def _held(current: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
-    held = np.asarray(current)
-    if held.shape != shape[:1] or held.dtype.kind not in "iu":
-        raise InvalidRequest(
-            f"current of shape {held.shape} and dtype {held.dtype}: an integer a job"
-        )
-    bad = (held < -1) | (held >= shape[1])
-    if bad.any():
-        job = int(np.argmax(bad))
-        raise InvalidRequest(
-            f"current[{job}] is {held[job]}: a configuration, 0 to {shape[1] - 1}, or -1"
-        )
-    return held

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from phalanx_core.errors import InvalidRequest
+from phalanx_core.held import held_configurations
 from phalanx_core.scoring.kernels import multiply_plain, multiply_threads
 
 FloatArray = NDArray[np.floating[Any]]
@@ -115,7 +116,7 @@ def score(
     )
     factor = np.maximum(factor, restart_floor)
     age = _age_key(_per_job("waiting_s", waiting_s, jobs), age_rate_per_s, age_cap)
-    held = None if current is None else _current(current, value.shape)
+    held = None if current is None else held_configurations(current, value.shape)
     if fairness < 0:
         _check_products(value, factor)
     answer = _room(out, value)
@@ -208,21 +209,6 @@ def _per_job(
         rule = "finite" if least < 0 else f"finite and at least {least:g}"
         raise InvalidRequest(f"{name}[{job}] is {row[job]}: {rule}")
     return row
-
-
-def _current(given: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.int64]:
-    held = np.asarray(given)
-    if held.shape != shape[:1] or held.dtype.kind not in "iu":
-        raise InvalidRequest(
-            f"current of shape {held.shape} and dtype {held.dtype}: an integer a job"
-        )
-    bad = (held < -1) | (held >= shape[1])
-    if bad.any():
-        job = int(np.argmax(bad))
-        raise InvalidRequest(
-            f"current[{job}] is {held[job]}: a configuration, 0 to {shape[1] - 1}, or -1"
-        )
-    return held.astype(np.int64)
 
 
 def _check_options(
