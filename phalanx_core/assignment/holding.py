@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from phalanx_core.assignment.problem import ChosenArray, utilities
+from phalanx_core.checks import array_of, held_configurations, is_number
 from phalanx_core.errors import InvalidRequest
-from phalanx_core.held import held_configurations
 
 
 class Held(NamedTuple):
@@ -43,7 +43,7 @@ class Held(NamedTuple):
         """
         worth = utilities(utility)
         free = np.full(worth.shape[0], -1, np.int32)
-        if not (np.isfinite(keep_bonus) and keep_bonus >= 0):
+        if not (is_number(keep_bonus) and keep_bonus >= 0):
             raise InvalidRequest(f"keep_bonus {keep_bonus!r}: finite and at least 0")
         if current is None:
             if keep_bonus or fixed is not None:
@@ -56,7 +56,7 @@ class Held(NamedTuple):
             worth[rows, held[rows]] += keep_bonus
         if fixed is None:
             return cls(worth, free)
-        stay = np.asarray(fixed)
+        stay = array_of("fixed", fixed)
         if stay.shape != free.shape or stay.dtype != np.bool_:
             raise InvalidRequest(
                 f"fixed of shape {stay.shape} and dtype {stay.dtype}: a bool for each job"

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from phalanx_core.checks import array_of, is_number, numbers_of
 from phalanx_core.errors import InvalidRequest
 
 # Bits of a job's best value at most, so that doubles hold every sum exactly; and of all
@@ -106,7 +107,7 @@ class AssignmentProblem:
         than ``idle``, or want more than all there is. O(jobs * configurations * rows).
         """
         worth = utilities(utility)
-        if not np.isfinite(idle):
+        if not is_number(idle):
             raise InvalidRequest(f"idle {idle!r}: a finite number")
         rows = _whole("capacity", capacity)
         if rows.ndim > 1:
@@ -179,12 +180,7 @@ def _less(rows: IntArray, before: IntArray) -> IntArray:
 
 def utilities(given: ArrayLike) -> NDArray[np.float64]:
     """Utilities, checked: a finite number or NaN for each configuration of each job."""
-    try:
-        worth = np.asarray(given, np.float64)
-    except (TypeError, ValueError):
-        raise InvalidRequest(
-            "utility: numbers, NaN where a job cannot run so"
-        ) from None
+    worth = numbers_of("utility", given, "numbers, NaN where a job cannot run so")
     if worth.ndim != 2:
         raise InvalidRequest(
             f"utility of shape {worth.shape}: a row of configurations for each job"
@@ -200,7 +196,7 @@ def utilities(given: ArrayLike) -> NDArray[np.float64]:
 
 def _whole(name: str, given: ArrayLike) -> IntArray:
     """Integers from 0; floats that are whole count as such."""
-    row = np.asarray(given)
+    row = array_of(name, given)
     if row.size == 0:
         row = row.astype(np.int64)
     if row.dtype.kind == "f" and np.array_equal(row, np.rint(row)):
@@ -258,7 +254,7 @@ def _order(
             words = words + mixed((wanted.astype(np.uint64) * rows).sum(axis=2))
         marks: NDArray[Any] = (words * weights).sum(axis=1, dtype=np.uint64)
     else:
-        marks = np.asarray(keys)
+        marks = array_of("keys", keys)
         if marks.shape != (jobs,) or marks.dtype.kind not in "iu":
             raise InvalidRequest(
                 f"keys of shape {marks.shape} and dtype {marks.dtype}: an integer a job"

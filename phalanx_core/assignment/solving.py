@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from math import fsum, isfinite
+from math import fsum
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,10 @@ from phalanx_core.assignment.problem import AssignmentProblem, ChosenArray, IntA
 from phalanx_core.assignment.proving import prove
 from phalanx_core.assignment.result import Assignment
 from phalanx_core.assignment.rounds import ROWS_MAX, Round, losses
+from phalanx_core.checks import is_number, is_whole, numbers_of
 from phalanx_core.errors import InvalidRequest, InvariantBroken
 
+SEED_MAX = 2**31 - 1  # what CP-SAT takes
 SOLVERS = ("auto", "dp", "core", "cp-sat")
 # Entries of the dense recurrence, jobs times capacity, up to which it is the fastest.
 DENSE_ENTRIES = 1 << 20
@@ -121,6 +123,8 @@ def solve(
     if solver not in SOLVERS:
         raise InvalidRequest(f"solver {solver!r}: one of {', '.join(SOLVERS)}")
     _check_limits(effort, time_limit_s, gap)
+    if not (is_whole(seed) and seed <= SEED_MAX):
+        raise InvalidRequest(f"seed {seed!r}: a whole number from 0 to {SEED_MAX}")
     held = Held.of(utility, current, keep_bonus, fixed)
     problem = AssignmentProblem.of(
         held.utility, demand, capacity, idle, keys=keys, fixed=held.fixed
@@ -134,12 +138,11 @@ def solve(
 
 
 def _check_limits(effort: Any, time_limit_s: Any, gap: Any) -> None:
-    whole = isinstance(effort, int) and not isinstance(effort, bool)
-    if effort is not None and not (whole and effort >= 0):
+    if effort is not None and not is_whole(effort):
         raise InvalidRequest(f"effort {effort!r}: a whole number from 0, or None")
-    if time_limit_s is not None and not (isfinite(time_limit_s) and time_limit_s >= 0):
+    if time_limit_s is not None and not (is_number(time_limit_s) and time_limit_s >= 0):
         raise InvalidRequest(f"time_limit_s {time_limit_s!r}: from 0, or None")
-    if not (isfinite(gap) and 0 <= gap < 1):
+    if not (is_number(gap) and 0 <= gap < 1):
         raise InvalidRequest(f"gap {gap!r}: in [0, 1)")
 
 
@@ -300,12 +303,11 @@ def _start(
 ) -> NDArray[np.float64] | None:
     if prices is None:
         return None
-    given = np.atleast_1d(np.asarray(prices, np.float64))
+    rule = f"{problem.capacity.size} numbers from 0 upward"
+    given = np.atleast_1d(numbers_of(f"prices {prices!r}", prices, rule))
     bad = given.shape != problem.capacity.shape or not np.isfinite(given).all()
     if bad or (given < 0).any():
-        raise InvalidRequest(
-            f"prices {prices!r}: {problem.capacity.size} numbers from 0 upward"
-        )
+        raise InvalidRequest(f"prices {prices!r}: {rule}")
     return np.ldexp(given, problem.shift)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from phalanx_core.assignment import Assignment, solve
+from phalanx_core.checks import is_number, numbers_of
 from phalanx_core.errors import InvalidRequest
 from phalanx_core.scoring import score
 
@@ -103,7 +104,7 @@ def oak(
     if changed_only and current is None:
         raise InvalidRequest("changed_only: current says what each job holds")
     scored = score(
-        np.asarray(goodput, np.float64),
+        numbers_of("goodput", goodput, "numbers, NaN where a job cannot run so"),
         progress_s,
         checkpoint_s,
         restart_s,
@@ -124,7 +125,7 @@ def oak(
 def _overdue(waiting: NDArray[np.float64], bound: float | None) -> NDArray[np.bool_]:
     if bound is None:
         return np.zeros(waiting.shape, np.bool_)
-    if not (np.isfinite(bound) and bound >= 0):
+    if not (is_number(bound) and bound >= 0):
         raise InvalidRequest(f"waiting_bound_s {bound!r}: from 0, or None")
     return np.asarray(waiting > bound)
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from phalanx_core.checks import is_number
 from phalanx_core.errors import InvalidRequest
 from phalanx_core.scoring.throughput import FloatArray, Throughput
 
@@ -45,11 +46,11 @@ class Noise:
     def __post_init__(self) -> None:
         for name in ("variance", "square"):
             value = getattr(self, name)
-            if not (np.isfinite(value) and value >= 0):
+            if not (is_number(value) and value >= 0):
                 raise InvalidRequest(f"{name} {value!r}: finite and at least 0")
         if self.variance + self.square == 0:
             raise InvalidRequest("variance 0.0 and square 0.0: one of them above 0")
-        if not (np.isfinite(self.initial_batch) and self.initial_batch > 0):
+        if not (is_number(self.initial_batch) and self.initial_batch > 0):
             raise InvalidRequest(f"initial_batch {self.initial_batch!r}: above 0")
 
     def gain(self, batch: ArrayLike) -> FloatArray:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from phalanx_core.checks import is_number
 from phalanx_core.errors import InvalidRequest
 
 FloatArray = NDArray[np.float64]
@@ -65,7 +66,7 @@ class Throughput:
     def __post_init__(self) -> None:
         for name, value in zip(self.__slots__, astuple(self), strict=True):
             least, most = (1.0, GAMMA_MAX) if name == "overlap" else (0.0, np.inf)
-            if not (np.isfinite(value) and least <= value <= most):
+            if not (is_number(value) and least <= value <= most):
                 raise InvalidRequest(f"{name} {value!r}: from {least:g} to {most:g}")
 
     def gradient_step_s(self, local_batch: ArrayLike) -> FloatArray:
@@ -160,7 +161,7 @@ class ScalingTable:
             )
         if self.gpus[0] < 1 or any(np.diff(self.gpus) <= 0):
             raise InvalidRequest(f"gpus {self.gpus}: rising, from 1 upward")
-        if not all(np.isfinite(one) and one > 0 for one in self.samples_per_s):
+        if not all(is_number(one) and one > 0 for one in self.samples_per_s):
             raise InvalidRequest(f"samples_per_s {self.samples_per_s}: above 0")
 
     def at(self, gpus: ArrayLike) -> FloatArray:

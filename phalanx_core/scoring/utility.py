@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from phalanx_core.checks import array_of, held_configurations, is_number, numbers_of
 from phalanx_core.errors import InvalidRequest
-from phalanx_core.held import held_configurations
 from phalanx_core.scoring.kernels import multiply_plain, multiply_threads
 
 FloatArray = NDArray[np.floating[Any]]
@@ -166,12 +166,9 @@ def _powers(
 
 
 def _goodput(given: ArrayLike) -> FloatArray:
-    value = np.asarray(given)
+    value: FloatArray = array_of("goodput", given)
     if value.dtype not in (np.float32, np.float64):
-        try:
-            value = value.astype(np.float64)
-        except (TypeError, ValueError):
-            raise InvalidRequest(f"goodput of dtype {value.dtype}: numbers") from None
+        value = numbers_of(f"goodput of dtype {value.dtype}", value, "numbers")
     if value.ndim != 2:
         raise InvalidRequest(
             f"goodput of shape {value.shape}: a row of configurations for each job"
@@ -193,10 +190,7 @@ def _goodput(given: ArrayLike) -> FloatArray:
 def _per_job(
     name: str, given: ArrayLike, jobs: int, least: float = 0.0, scalar: bool = False
 ) -> NDArray[np.float64]:
-    try:
-        row = np.asarray(given, np.float64)
-    except (TypeError, ValueError):
-        raise InvalidRequest(f"{name}: a number for each job") from None
+    row = numbers_of(name, given, "a number for each job")
     if scalar and row.ndim == 0:
         row = np.full(jobs, row)
     if row.shape != (jobs,):
@@ -214,15 +208,15 @@ def _per_job(
 def _check_options(
     fairness: float, rate: float, cap: float, restart: str, floor: float
 ) -> None:
-    if not (np.isfinite(fairness) and fairness <= 1 and fairness != 0):
+    if not (is_number(fairness) and fairness <= 1 and fairness != 0):
         raise InvalidRequest(f"fairness {fairness!r}: in (0, 1], or below 0")
-    if not (np.isfinite(rate) and rate > 0):
+    if not (is_number(rate) and rate > 0):
         raise InvalidRequest(f"age_rate_per_s {rate!r}: above 0")
-    if not (np.isfinite(cap) and cap >= 1):
+    if not (is_number(cap) and cap >= 1):
         raise InvalidRequest(f"age_cap {cap!r}: at least 1")
     if restart not in RESTARTS:
         raise InvalidRequest(f"restart {restart!r}: one of {', '.join(RESTARTS)}")
-    if not 0 <= floor <= 1:
+    if not (is_number(floor) and 0 <= floor <= 1):
         raise InvalidRequest(f"restart_floor {floor!r}: in [0, 1]")
 
 

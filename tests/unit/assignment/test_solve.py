@@ -228,6 +228,11 @@ def test_nothing_to_do_is_an_answer(worth: Any, wanted: Any, capacity: Any) -> N
         ({"effort": -1}, "effort -1: a whole number from 0, or None"),
         ({"time_limit_s": -1.0}, "time_limit_s -1.0: from 0, or None"),
         ({"gap": 1.0}, "gap 1.0: in [0, 1)"),
+        ({"gap": "a"}, "gap 'a': in [0, 1)"),
+        ({"time_limit_s": "a"}, "time_limit_s 'a': from 0, or None"),
+        ({"seed": -1}, "seed -1: a whole number from 0 to 2147483647"),
+        ({"seed": 2**31}, "seed 2147483648: a whole number from 0 to 2147483647"),
+        ({"seed": "a"}, "seed 'a': a whole number from 0 to 2147483647"),
     ],
 )
 def test_what_is_refused_is_named(fields: dict[str, Any], message: str) -> None:

@@ -1,0 +1,78 @@
+"""Checks of arguments that scoring, assignment and scheduling share."""
+
+from __future__ import annotations
+
+from math import isfinite
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from phalanx_core.errors import InvalidRequest
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is one finite number, of Python or of NumPy."""
+    return isinstance(value, Real) and isfinite(value)
+
+
+def is_whole(value: Any) -> bool:
+    """Whether it is one whole number from 0."""
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return whole and value >= 0
+
+
+def array_of(name: str, given: ArrayLike) -> NDArray[Any]:
+    """As an array of whatever it holds, or InvalidRequest where its rows are uneven."""
+    try:
+        return np.asarray(given)
+    except ValueError:
+        raise InvalidRequest(f"{name}: rows of different lengths") from None
+
+
+def numbers_of(name: str, given: ArrayLike, rule: str) -> NDArray[np.float64]:
+    """As float64, or InvalidRequest with that rule."""
+    found = array_of(name, given)
+    try:
+        if found.dtype.kind in "fiubO":
+            return found.astype(np.float64, copy=False)
+    except (TypeError, ValueError):
+        pass
+    raise InvalidRequest(f"{name}: {rule}")
+
+
+def held_configurations(
+    current: ArrayLike, shape: tuple[int, ...]
+) -> NDArray[np.int64]:
+    """Configuration that each job holds, -1 = none, checked.
+
+    Parameters
+    ----------
+    current
+        One integer a job.
+    shape
+        Jobs and configurations.
+
+    Raises
+    ------
+    InvalidRequest
+        If there is not one integer a job, or one is no configuration.
+
+    Examples
+    --------
+    >>> held_configurations([1, -1], (2, 3)).tolist()
+    [1, -1]
+    """
+    held = array_of("current", current)
+    if held.shape != shape[:1] or held.dtype.kind not in "iu":
+        raise InvalidRequest(
+            f"current of shape {held.shape} and dtype {held.dtype}: an integer a job"
+        )
+    bad = (held < -1) | (held >= shape[1])
+    if bad.any():
+        job = int(np.argmax(bad))
+        raise InvalidRequest(
+            f"current[{job}] is {held[job]}: a configuration, 0 to {shape[1] - 1}, or -1"
+        )
+    return held.astype(np.int64)
