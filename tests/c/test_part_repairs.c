@@ -211,10 +211,13 @@ static void test_widen(void)
     CHECK(replanned(on, slot, &lost, 1, NULL, PHX_REPLAN_WIDEN | PHX_REPLAN_APPLY) == PHX_OK);
     CHECK(on->repair.moved == 4 && ranks_on(on, slot, 0, 4, 16, 64) == 4);
     CHECK(ranks_on(on, slot, 4, 2, 16, 18) == 2);
+    const phx_run sliced = {on->moves[0].to, 1};
     change(on->planner, PHX_CORDON, 16, 48);
     CHECK(replanned(on, slot, NULL, 0, NULL, PHX_REPLAN_WIDEN) == PHX_OK); /* nothing is broken */
-    const phx_run again = {16, 1};
-    CHECK(replanned(on, slot, &again, 1, NULL, PHX_REPLAN_WIDEN) == PHX_MISFIT);
+    const phx_run whole = {16, 1};
+    CHECK(replanned(on, slot, &whole, 1, NULL, PHX_REPLAN_WIDEN) == PHX_MISFIT);
+    CHECK(on->repair.proven == 1); /* that part has no slices to widen */
+    CHECK(replanned(on, slot, &sliced, 1, NULL, PHX_REPLAN_WIDEN) == PHX_MISFIT);
     CHECK(on->repair.proven == 0);
     finish(on);
 }
