@@ -6,6 +6,9 @@
 
 #define ROLES_MAX 8
 #define MOVES_MAX 64
+#define ROWS (PHX_LEVELS_MAX + 1) /* of limits */
+
+static const uint32_t RACKS[3] = {4, 4, 4}; /* 4 leaves a host, 4 hosts a rack, 4 racks */
 
 typedef struct role {
     uint32_t ranks;
@@ -96,6 +99,13 @@ static inline int64_t asked(team *on, const int32_t *const *limits)
     phx_run runs[1024];
     uint32_t count = 0;
     return phx_place_limited(on->planner, &on->request, limits, 0, runs, 1024, &count);
+}
+
+static inline uint32_t adopted(team *on, const uint32_t *leaves)
+{
+    const int64_t word = phx_adopt(on->planner, &on->request, leaves);
+    CHECK(word >= 0);
+    return slot_of(word);
 }
 
 static inline uint32_t placed(team *on, const int32_t *const *limits)

@@ -1,10 +1,6 @@
 /* Parts under limits, and tables that grow too large: what is placed and refused, by hand. */
 #include "roles.h"
 
-#define ROWS (PHX_LEVELS_MAX + 1)
-
-static const uint32_t RACKS[3] = {4, 4, 4}; /* 4 leaves a host, 4 hosts a rack, 4 racks */
-
 /* One role may use the sixth host alone; the other is not held by that. */
 static void test_limits_of_one_part(void)
 {

@@ -1,18 +1,8 @@
 /* Repairs of gangs of parts, and plans for them, counted by hand. */
 #include "roles.h"
 
-#define ROWS (PHX_LEVELS_MAX + 1)
-
-static const uint32_t RACKS[3] = {4, 4, 4};    /* 4 leaves a host, 4 hosts a rack, 4 racks */
 static const uint32_t HOSTS[3] = {8, 4, 2};    /* 8 leaves a host, 4 hosts a rack, 2 racks */
 static const uint32_t PAPER[4] = {8, 4, 2, 2}; /* and 2 pods of 2 racks */
-
-static uint32_t adopted(team *on, const uint32_t *leaves)
-{
-    const int64_t word = phx_adopt(on->planner, &on->request, leaves);
-    CHECK(word >= 0);
-    return slot_of(word);
-}
 
 /* The repair moves these ranks alone, each to the leaf given. */
 static void check_moves(const team *on, uint32_t count, const uint32_t *ranks, const uint32_t *to)

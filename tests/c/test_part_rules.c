@@ -2,17 +2,6 @@
 #include "cases.h"
 #include "roles.h"
 
-#define ROWS (PHX_LEVELS_MAX + 1)
-
-static const uint32_t RACKS[3] = {4, 4, 4}; /* 4 leaves a host, 4 hosts a rack, 4 racks */
-
-static uint32_t adopted(team *on, const uint32_t *leaves)
-{
-    const int64_t word = phx_adopt(on->planner, &on->request, leaves);
-    CHECK(word >= 0);
-    return slot_of(word);
-}
-
 /* One host of the sixteen for the second part. */
 static void case_limits_of_a_part_bind(void)
 {

@@ -1,8 +1,6 @@
 /* Gangs of parts: what is refused, and where parts are placed together, counted by hand. */
 #include "roles.h"
 
-static const uint32_t RACKS[3] = {4, 4, 4}; /* 4 leaves a host, 4 hosts a rack, 4 racks */
-
 static phx_status asks_for(team *on, phx_request whole, const phx_part *parts, uint32_t count)
 {
     const phx_request before = whole;
@@ -198,7 +196,7 @@ static void test_tables_below_a_hidden_level(void)
 static void test_tables_under_limits(void)
 {
     const int32_t racks[3] = {32, 32, 16};
-    const int32_t *const rows[PHX_LEVELS_MAX + 1] = {NULL, NULL, racks};
+    const int32_t *const rows[ROWS] = {NULL, NULL, racks};
     const role roles[2] = {{48, 8, 1, {0, 0}, 0, NULL}, {32, 1, 1, {16, 2}, 0, NULL}};
     team *on = start_uneven(3);
     gather(on, roles, 2, PHX_NONE);
@@ -230,7 +228,7 @@ static void test_parts_with_the_same_limits(void)
 {
     const uint32_t fanouts[3] = {8, 6, 2};
     const int32_t racks[2] = {16, 16};
-    const int32_t *const rows[PHX_LEVELS_MAX + 1] = {NULL, NULL, racks};
+    const int32_t *const rows[ROWS] = {NULL, NULL, racks};
     const role roles[3] = {
         {32, 8, 1, {0, 0}, 0, rows}, {16, 8, 1, {0, 0}, 0, rows}, {32, 1, 1, {16, 2}, 0, NULL}};
     team *on = start(3, fanouts);
@@ -249,7 +247,7 @@ static void test_parts_with_the_same_limits(void)
 static void test_too_many_kinds(void)
 {
     int32_t all[15] = {0};
-    const int32_t *rows[5][PHX_LEVELS_MAX + 1] = {{NULL}};
+    const int32_t *rows[5][ROWS] = {{NULL}};
     role roles[7] = {{48, 8, 1, {0, 0}, 0, NULL}, {16, 1, 1, {16, 2}, 0, NULL}};
     team *on = start_uneven(3);
     change(on->planner, PHX_CORDON, 80, 27); /* the third rack has one leaf, and four */
