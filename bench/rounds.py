@@ -15,7 +15,7 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from bench.timing import quantile, quiet
+from bench.timing import quantiles, quiet
 from phalanx_core import Assignment, score, solve
 
 IDLE = 1.1
@@ -104,16 +104,6 @@ def by_highs(given: Round) -> tuple[float, float]:
     return spent, value + IDLE * given.utility.shape[0]
 
 
-def _quantiles(spans: list[float]) -> dict[str, float]:
-    spans = sorted(spans)
-    return {
-        "count": len(spans),
-        "median": quantile(spans, 0.5),
-        "p99": quantile(spans, 0.99),
-        "max": spans[-1],
-    }
-
-
 def _solved(rounds: list[Round], gap: float) -> tuple[list[float], list[Assignment]]:
     """Nanoseconds and answer of each round, ten seconds at most."""
     spans, answers = [], []
@@ -142,11 +132,11 @@ def solving(name: str, seed: int, *, few: bool = False) -> list[Row]:
     rows: list[Row] = []
     for what, gap in (("exact", 0.0), ("gap 1e-4", 1e-4)):
         spans, answers = _solved(rounds, gap)
-        rows.append({"row": f"solve/{name}/{what}", "ours": _quantiles(spans)})
+        rows.append({"row": f"solve/{name}/{what}", "ours": quantiles([], spans)})
         rows[-1]["proven"] = sum(one.gap <= gap for one in answers)
         if gap == 0.0 and shape.peer_rounds:
             peers = [by_highs(one) for one in rounds[: 1 if few else shape.peer_rounds]]
-            theirs = _quantiles([spent * 1e6 for spent, _ in peers])
+            theirs = quantiles([], [spent * 1e6 for spent, _ in peers])
             rows[-1] |= {"peer": "HiGHS", "theirs": theirs}
             rows[-1]["peer_loses"] = max(
                 (ours.objective - value) / ours.objective
@@ -164,7 +154,7 @@ def identical(seed: int) -> Row:
         Round(np.repeat(one.utility, 10_000, axis=0), one.demand, one.capacity)
         for one in rounds
     ]
-    return {"row": "solve/identical", "ours": _quantiles(_solved(many, 0.0)[0])}
+    return {"row": "solve/identical", "ours": quantiles([], _solved(many, 0.0)[0])}
 
 
 def scoring(pairs: int, seed: int) -> Row:
@@ -189,7 +179,7 @@ def scoring(pairs: int, seed: int) -> Row:
             if turn:
                 spans["ours"].append(float(between - before))
                 spans["theirs"].append(float(after - between))
-    made = {name: _quantiles(found) for name, found in spans.items()}
+    made = {name: quantiles([], found) for name, found in spans.items()}
     return {"row": "score", "pairs": pairs, "peer": "numpy", **made}
 
 

@@ -48,6 +48,21 @@ def _empty(arguments: Sequence[tuple[Any, ...]]) -> float:
     return float(sorted(spans)[10])
 
 
+def quantiles(blocks: Sequence[float], singles: Sequence[float]) -> dict[str, float]:
+    """Median of blocks, and the tail of single samples; either may be missing."""
+    blocks = sorted(blocks)
+    singles = sorted(singles) or blocks
+    return {
+        "count": len(singles),
+        "median": quantile(blocks or singles, 0.5),
+        "p90": quantile(singles, 0.9),
+        "p99": quantile(singles, 0.99),
+        "p999": quantile(singles, 0.999),
+        "max": singles[-1],
+        "bulk": quantile(blocks or singles, 0.5),
+    }
+
+
 class Stopwatch:
     """Blocks of calls and single calls of one kind, of one or two arguments.
 
@@ -101,14 +116,4 @@ class Stopwatch:
 
     def quantiles(self) -> dict[str, float]:
         """Median of the blocks, and the tail of the single calls, in nanoseconds."""
-        blocks = sorted(self.blocks)
-        singles = sorted(self.singles) or blocks
-        return {
-            "count": len(self.singles) or len(blocks),
-            "median": quantile(blocks or singles, 0.5),
-            "p90": quantile(singles, 0.9),
-            "p99": quantile(singles, 0.99),
-            "p999": quantile(singles, 0.999),
-            "max": singles[-1],
-            "bulk": quantile(blocks or singles, 0.5),
-        }
+        return quantiles(self.blocks, self.singles)
