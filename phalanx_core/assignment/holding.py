@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from phalanx_core.assignment.problem import ChosenArray, utilities
+from phalanx_core.assignment.problem import ChosenArray
 from phalanx_core.checks import array_of, held_configurations, is_number
 from phalanx_core.errors import InvalidRequest
 
@@ -29,19 +29,18 @@ class Held(NamedTuple):
     @classmethod
     def of(
         cls,
-        utility: ArrayLike,
+        worth: NDArray[np.float64],
         current: ArrayLike | None,
         keep_bonus: float,
         fixed: ArrayLike | None,
     ) -> Self:
-        """Check what is held.
+        """Check what is held, beside utilities that are checked.
 
         Raises
         ------
         InvalidRequest
             If a shape or value is wrong, or a job is fixed that holds nothing.
         """
-        worth = utilities(utility)
         free = np.full(worth.shape[0], -1, np.int32)
         if not (is_number(keep_bonus) and keep_bonus >= 0):
             raise InvalidRequest(f"keep_bonus {keep_bonus!r}: finite and at least 0")

@@ -144,10 +144,6 @@ class AssignmentProblem:
             taken_before=before,
         )
 
-    def choices_of(self, job: int) -> slice:
-        """Where a job's choices are."""
-        return slice(int(self.first[job]), int(self.first[job + 1]))
-
     def total(self, chosen: ChosenArray) -> int:
         """Whole-number worth of chosen places among each job's choices, -1 = none."""
         return int(self.value[self.taken(chosen)].sum())

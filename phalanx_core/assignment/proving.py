@@ -29,14 +29,11 @@ class Proof:
         Whether it proved the answer the best, or that there is none.
     steps
         Effort it took: deterministic.
-    bound
-        No answer of these choices is worth more, in whole numbers; None: unknown.
     """
 
     chosen: ChosenArray | None
     finished: bool
     steps: int
-    bound: int | None
 
 
 def prove(
@@ -73,7 +70,7 @@ def prove(
     most = classes.size[group[picked]]
     value = problem.value[picked]
     if int(value @ most) < least:
-        return Proof(None, True, 0, None)
+        return Proof(None, True, 0)
     helper = import_module("ortools.sat.python.cp_model_helper")
     model = helper.CpModelProto()
     for count in most.tolist():
@@ -90,14 +87,13 @@ def prove(
         raise InvariantBroken("A2", f"solve: CP-SAT refuses the model: {answer}")
     effort = round(answer.deterministic_time * STEPS_PER_UNIT)
     if status == helper.INFEASIBLE:
-        return Proof(None, True, effort, None)
-    bound = int(-answer.inner_objective_lower_bound)
+        return Proof(None, True, effort)
     if status not in (helper.OPTIMAL, helper.FEASIBLE):
-        return Proof(None, False, effort, bound)
+        return Proof(None, False, effort)
     counts = np.array(answer.solution, np.int64)
     some = counts > 0
     chosen = classes.dealt(problem, picked[some], counts[some])
-    return Proof(chosen, status == helper.OPTIMAL, effort, bound)
+    return Proof(chosen, status == helper.OPTIMAL, effort)
 
 
 def _solve(

@@ -147,12 +147,12 @@ class Round:
         return chosen
 
 
-def losses(problem: AssignmentProblem, prices: IntArray) -> tuple[IntArray, IntArray]:
-    """What each choice, and leaving each job out, loses at some prices: whole numbers.
+def losses(problem: AssignmentProblem, prices: IntArray) -> IntArray:
+    """What each choice loses at some prices, beside the best of its job or none.
 
     Returns
     -------
-    int64 of shape (choices,) and (jobs,), at least 0; of each job one is 0.
+    int64, shape (choices,), at least 0.
     """
     worth = problem.value - problem.demand @ prices
     best = np.zeros(problem.jobs, np.int64)
@@ -160,5 +160,6 @@ def losses(problem: AssignmentProblem, prices: IntArray) -> tuple[IntArray, IntA
     if some.size:
         best[some] = np.maximum.reduceat(worth, problem.first[some])
     best = np.maximum(best, 0)
-    spread: Any = np.repeat(best, np.diff(problem.first))
-    return spread - worth, best
+    spread = np.repeat(best, np.diff(problem.first))
+    found: IntArray = spread - worth
+    return found

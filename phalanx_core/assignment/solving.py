@@ -12,7 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from phalanx_core.assignment.classes import Classes
 from phalanx_core.assignment.holding import Held
-from phalanx_core.assignment.problem import AssignmentProblem, ChosenArray, IntArray
+from phalanx_core.assignment.problem import (
+    AssignmentProblem,
+    ChosenArray,
+    IntArray,
+    utilities,
+)
 from phalanx_core.assignment.proving import prove
 from phalanx_core.assignment.result import Assignment
 from phalanx_core.assignment.rounds import ROWS_MAX, Round, losses
@@ -125,7 +130,8 @@ def solve(
     _check_limits(effort, time_limit_s, gap)
     if not (is_whole(seed) and seed <= SEED_MAX):
         raise InvalidRequest(f"seed {seed!r}: a whole number from 0 to {SEED_MAX}")
-    held = Held.of(utility, current, keep_bonus, fixed)
+    worth = utilities(utility)
+    held = Held.of(worth, current, keep_bonus, fixed)
     problem = AssignmentProblem.of(
         held.utility, demand, capacity, idle, keys=keys, fixed=held.fixed
     )
@@ -134,7 +140,7 @@ def solve(
     search.run(solver)
     if certify:
         search.certify()
-    return _told(search, utility, idle, started)
+    return _told(search, worth, idle, started)
 
 
 def _check_limits(effort: Any, time_limit_s: Any, gap: Any) -> None:
@@ -162,6 +168,7 @@ class _Search:
     prices: IntArray | None = field(init=False, default=None)
     priced: int = field(init=False, default=0)
     classes: Classes | None = None
+    native: Round | None = None
     spent: int = 0
     solver: str = "trivial"
     limited: bool = False
@@ -177,7 +184,7 @@ class _Search:
             raise InvalidRequest("solver 'dp': for one capacity alone")
         small = one and problem.jobs * (int(problem.capacity[0]) + 1) <= DENSE_ENTRIES
         if solver == "dp" or (solver == "auto" and small):
-            self.chosen = Round(problem).dense()
+            self.chosen = self._native_round().dense()
             self.bound, self.solver = problem.total(self.chosen), "dp"
             return
         if problem.capacity.size > ROWS_MAX:
@@ -198,7 +205,7 @@ class _Search:
         return self.bound - self.problem.total(self.chosen) <= self.gap * self.bound
 
     def _price(self, tolerance: float) -> None:
-        round_ = Round(self.problem)
+        round_ = self._native_round()
         priced = round_.priced(self.start, tolerance)
         self.prices, self.priced = priced.prices, priced.bound
         self.start = priced.prices.astype(np.float64)
@@ -217,10 +224,10 @@ class _Search:
         ):
             return
         if self.prices is None:
-            priced = Round(self.problem).priced(self.start)
+            priced = self._native_round().priced(self.start)
             self.prices, self.priced = priced.prices, priced.bound
         total = self.problem.total(self.chosen)
-        loss, _ = losses(self.problem, self.prices)
+        loss = losses(self.problem, self.prices)
         proof = prove(
             self.problem,
             self._alike(),
@@ -233,6 +240,11 @@ class _Search:
             raise InvariantBroken(
                 "A1", f"solve: {self.solver} says {total} is the most, CP-SAT does not"
             )
+
+    def _native_round(self) -> Round:
+        if self.native is None:
+            self.native = Round(self.problem)
+        return self.native
 
     def _alike(self) -> Classes:
         if self.classes is None:
@@ -259,7 +271,7 @@ class _Search:
         """
         assert self.prices is not None
         ceiling = self.priced
-        loss, _ = losses(self.problem, self.prices)
+        loss = losses(self.problem, self.prices)
         width = max(1, (ceiling - self.problem.total(self.chosen)) >> 6)
         while not self.closed():
             least = self.problem.total(self.chosen)
@@ -326,11 +338,10 @@ def _best_alone(problem: AssignmentProblem) -> ChosenArray:
 
 
 def _told(
-    search: _Search, utility: ArrayLike, idle: float, started: float
+    search: _Search, worth: NDArray[np.float64], idle: float, started: float
 ) -> Assignment:
     problem = search.problem
     choice = problem.told(search.chosen)
-    worth = np.asarray(utility, np.float64)
     rows = np.flatnonzero(choice >= 0)
     taken = worth[rows, choice[rows]]
     objective = fsum([*taken.tolist(), *[idle] * (choice.size - rows.size)])

@@ -13,7 +13,7 @@ from phalanx_core.scoring.kernels import multiply_plain, multiply_threads
 
 FloatArray = NDArray[np.floating[Any]]
 RESTARTS = ("decomposed", "aggregate")
-# Pairs from which threads pay for their start (measured: bench, row score/threads).
+# Pairs from which threads pay for their start (measured).
 PARALLEL_PAIRS = 200_000
 
 

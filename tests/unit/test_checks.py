@@ -25,8 +25,10 @@ NO_NUMBERS = (
     [1, "x"],
 )
 SCORE = ("fairness", "age_rate_per_s", "age_cap", "restart_floor", *JOB)
-SOLVE = ("idle", "keep_bonus", "prices", "fixed", "keys", "effort", "time_limit_s")
-SOLVE = (*SOLVE, "gap", "seed", *ROUND)
+SOLVE = (
+    *("idle", "keep_bonus", "prices", "fixed", "keys", "effort", "time_limit_s"),
+    *("gap", "seed", *ROUND),
+)
 
 
 @pytest.mark.parametrize(
