@@ -2,8 +2,7 @@
 
 #include <string.h>
 
-#define LAZY_TRIES 4   /* candidates looked into one by one before all of a level are */
-#define ORDERS_TRIED 6 /* all there are of three parts */
+#define LAZY_TRIES 4 /* candidates looked into one by one before all of a level are */
 
 /* Whether a part was resolved as the whole; a domain of its own must be its last slice. */
 static int part_is_sound(const phx_tree *tree, const phx_request *whole, const phx_part *part)
@@ -161,14 +160,12 @@ static phx_status deal_part(phx_team *team, uint32_t part, uint32_t level, uint3
     return PHX_OK;
 }
 
-/* One part after the other, from one of them on in the order, or in its reverse. */
-static phx_status deal_from(phx_team *team, uint32_t from, int reverse, uint32_t level,
-                            uint32_t vertex)
+/* One part after the other, in one of their orders. */
+static phx_status deal_in(phx_team *team, uint32_t order, uint32_t level, uint32_t vertex)
 {
     const uint32_t count = team->whole->part_count;
     for (uint32_t step = 0; step < count; ++step) {
-        const uint32_t at = (from + step) % count;
-        const uint32_t part = team->order[reverse ? count - 1 - at : at];
+        const uint32_t part = team->order[phx_part_in_order(order, step, count)];
         if (deal_part(team, part, level, vertex) != PHX_OK) {
             drop_all(team);
             return PHX_MISFIT;
@@ -179,11 +176,10 @@ static phx_status deal_from(phx_team *team, uint32_t from, int reverse, uint32_t
 
 static phx_status deal_all(phx_team *team, uint32_t level, uint32_t vertex)
 {
-    const uint32_t count = team->whole->part_count;
-    const uint32_t tries = team->nested ? 1 : count > 2 ? ORDERS_TRIED : count;
+    const uint32_t tries = team->nested ? 1 : phx_part_orders(team->whole->part_count);
     for (uint32_t at = 0; at < tries; ++at) {
-        const int reverse = at % 2 == 1 || (team->nested && PHX_MUTANT_FINEST_FIRST);
-        if (deal_from(team, at / 2 % count, reverse, level, vertex) == PHX_OK) {
+        const uint32_t order = team->nested && PHX_MUTANT_FINEST_FIRST ? 1 : at;
+        if (deal_in(team, order, level, vertex) == PHX_OK) {
             return PHX_OK;
         }
     }

@@ -1,5 +1,5 @@
-/* Several parts of one gang, placed together under one vertex. Private header of parts.c and
- * joint.c.
+/* Several parts of one gang, placed together under one vertex. Private header of parts.c,
+ * joint.c and parts_repair.c.
  *
  * A vertex v of level l can hold n(p) ranks of each part p when every n(p) is whole units of l and
  * the numbers are sums of what its children can hold. Where the parts' units nest, that is where
@@ -24,6 +24,19 @@ typedef struct phx_team {
     uint32_t nested;                 /* one part after the other is exact */
     uint64_t work;                   /* steps of joint searches so far */
 } phx_team;
+
+/* How many orders of so many parts are tried: of three, all there are. */
+PHX_INLINE uint32_t phx_part_orders(uint32_t count)
+{
+    return count > 2 ? 6 : count;
+}
+
+/* Which comes at a step of an order: from some part on, then the same in reverse. */
+PHX_INLINE uint32_t phx_part_in_order(uint32_t order, uint32_t step, uint32_t count)
+{
+    const uint32_t at = (order / 2 + step) % count;
+    return order % 2 == 0 ? at : count - 1 - at;
+}
 
 /* Chains of the parts of a request, and their order. */
 void phx_team_start(phx_team *team, phx_planner *planner, const phx_request *whole,

@@ -7,7 +7,6 @@
 #include "parts.h"
 #include "replan.h"
 
-#define ORDERS_TRIED 6                        /* all there are of three parts */
 #define SUBSETS_TRIED (1u << PHX_EXACT_UNITS) /* of all parts in all orders */
 
 void phx_charge_others(phx_plan *plan)
@@ -120,8 +119,7 @@ static void repair_in(healing *all, uint32_t order, int partial)
     plan->before = 0;
     plan->count = 0;
     for (uint32_t step = 0; step < broken->count; ++step) {
-        const uint32_t at = (order / 2 + step) % broken->count;
-        const uint32_t which = order % 2 == 0 ? at : broken->count - 1 - at;
+        const uint32_t which = phx_part_in_order(order, step, broken->count);
         const phx_part *part = &all->whole->parts[broken->part[which]];
         uint32_t dead = 0;
         phx_plan_part(plan, &part->request, broken->first[which]);
@@ -146,15 +144,10 @@ static void repair_in(healing *all, uint32_t order, int partial)
     }
 }
 
-static uint32_t orders_of(const healing *all)
-{
-    return all->broken->count > 2 ? ORDERS_TRIED : all->broken->count;
-}
-
 /* Every order, for the repair of all that takes the fewest units out of their domains. */
 static void repair_all(healing *all)
 {
-    const uint32_t tries = orders_of(all);
+    const uint32_t tries = phx_part_orders(all->broken->count);
     uint32_t best = PHX_NONE;
     uint32_t fewest = PHX_NONE;
     all->plan->subsets = SUBSETS_TRIED;
@@ -174,7 +167,7 @@ static void repair_all(healing *all)
 /* The first of the orders that leave the fewest units without a place. */
 static void repair_some(healing *all)
 {
-    const uint32_t tries = orders_of(all);
+    const uint32_t tries = phx_part_orders(all->broken->count);
     uint32_t best = 0;
     uint32_t fewest = PHX_NONE;
     all->plan->subsets = SUBSETS_TRIED;
