@@ -31,7 +31,7 @@ class OutputFault(Exception):
 
 
 class FileFault(Exception):
-    """A file of ``--output-dir`` cannot be written; the message names it."""
+    """An output file cannot be written; the message names it."""
 
 
 @contextlib.contextmanager

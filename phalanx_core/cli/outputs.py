@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from phalanx_core.cli import exits
+from phalanx_core.cli.files import put
 from phalanx_core.cli.fleet import Fleet
 from phalanx_core.cli.near import did_you_mean
 from phalanx_core.cli.results import Event, Placed
@@ -136,24 +136,7 @@ def save(paths: dict[str, Path], told: dict[str, str]) -> None:
         If one cannot be written.
     """
     for name, path in paths.items():
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _put(path, told[name])
-        except OSError as error:
-            raise exits.FileFault(
-                f"{path}: cannot be written: {error.strerror}"
-            ) from None
-
-
-def _put(path: Path, text: str) -> None:
-    # Not mkstemp, whose files their owner alone may read: a job's user is another.
-    scratch = path.with_name(f".phalanx.{os.getpid()}")
-    try:
-        scratch.write_text(text, encoding="utf-8")
-        scratch.replace(path)
-    except BaseException:
-        scratch.unlink(missing_ok=True)
-        raise
+        put(path, told[name].encode("utf-8"))
 
 
 def _options(settings: Sequence[str]) -> WriteOptions:
