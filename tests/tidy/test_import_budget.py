@@ -5,7 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 
-HEAVY = "numba ortools matplotlib typer rich yaml hypothesis ClusterShell pytest"
+HEAVY = (
+    "numba ortools matplotlib typer rich yaml hypothesis ClusterShell pytest pyarrow"
+)
 
 
 def test_import_loads_nothing_heavy() -> None:
