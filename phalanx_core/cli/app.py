@@ -8,6 +8,7 @@ import typer
 from typer.core import TyperCommand
 
 from phalanx_core.cli import exits, options
+from phalanx_core.cli import round_options as rounds
 
 ORDERED = ("fail", "drain")
 
@@ -16,7 +17,8 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
-    help="Place gangs of GPUs on a cluster that fails, and repair them.",
+    help="Place gangs of GPUs on a cluster that fails, and repair them; score and solve "
+    "rounds.",
     epilog=exits.HELP,
 )
 
@@ -107,6 +109,72 @@ def place(
         as_json=json,
     )
     raise typer.Exit(exits.guarded(lambda: run_place(wanted)))
+
+
+@app.command(epilog=exits.ROUND_HELP)
+def score(
+    table: rounds.ScoreTable,
+    *,
+    fairness: rounds.Fairness = 0.5,
+    age_rate: rounds.AgeRate = 0.01,
+    age_cap: rounds.AgeCap = 100.0,
+    restart: rounds.Restart = "decomposed",
+    restart_floor: rounds.RestartFloor = 0.0,
+    changed_only: rounds.ChangedOnly = False,
+    output: rounds.TableOutput = "-",
+    json: rounds.TableJson = False,
+) -> None:
+    """Add to a table of configurations what each is worth (OAK): a column utility."""
+    from phalanx_core.cli.score import Wanted, run_score
+
+    wanted = Wanted(
+        path=table,
+        fairness=fairness,
+        age_rate_per_s=age_rate,
+        age_cap=age_cap,
+        restart=restart,
+        restart_floor=restart_floor,
+        changed_only=changed_only,
+        output=output,
+        as_json=json,
+    )
+    raise typer.Exit(exits.guarded(lambda: run_score(wanted)))
+
+
+@app.command(epilog=exits.ROUND_HELP)
+def solve(
+    table: rounds.SolveTable,
+    *,
+    capacity: rounds.Capacity,
+    idle: rounds.Idle = 0.0,
+    solver: rounds.Solver = "auto",
+    gap: rounds.Gap = 0.0,
+    effort: rounds.Effort = None,
+    time_limit: rounds.TimeLimit = None,
+    certify: rounds.Certify = False,
+    current: rounds.Current = False,
+    keep_bonus: rounds.KeepBonus = 0.0,
+    explain: rounds.Explain = False,
+    json: options.Json = False,
+) -> None:
+    """Choose who gets which configuration: the most utility that the capacities hold."""
+    from phalanx_core.cli.solve import Wanted, run_solve
+
+    wanted = Wanted(
+        path=table,
+        capacity=tuple(capacity),
+        idle=idle,
+        solver=solver,
+        gap=gap,
+        effort=effort,
+        time_limit_s=time_limit,
+        certify=certify,
+        current=current,
+        keep_bonus=keep_bonus,
+        explain=explain,
+        as_json=json,
+    )
+    raise typer.Exit(exits.guarded(lambda: run_solve(wanted)))
 
 
 def run(arguments: list[str]) -> int:

@@ -25,6 +25,11 @@ HELP = (
     "130 interrupted."
 )
 
+ROUND_HELP = (
+    "Exit codes: 0 done, whoever is left out; 2 wrong usage or input; 70 a fault of this "
+    "program; 74 the output cannot be written; 130 interrupted."
+)
+
 
 class OutputFault(Exception):
     """Standard output takes no more, for a reason other than an absent reader."""
