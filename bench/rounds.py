@@ -1,160 +1,153 @@
-"""Rounds of score and solve, beside NumPy and HiGHS on the same numbers.
-
-Six families of jobs on GPU types of different speed, a tenth of the pairs impossible;
-every round has numbers of its own.
-"""
+"""Rounds of score and solve, beside NumPy and the solvers that others use."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from time import perf_counter_ns
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sparse
-from numpy.typing import NDArray
-from scipy.optimize import Bounds, LinearConstraint, milp
 
-from bench.timing import quantiles, quiet
+from bench.drawn import (
+    IDLE,
+    LARGE,
+    SHAPES,
+    Round,
+    Shape,
+    drawn,
+    drawn_rounds,
+)
+from bench.round_peers import INSTALL, PEERS, Peer, PeerResult, check
+from bench.timing import quantile, quantiles, quiet
 from phalanx_core import Assignment, score, solve
 
-IDLE = 1.1
 PEER_SECONDS = 10.0
 MOST_SECONDS = 10.0
-FAMILIES = 6
+# Where a round is too large for every peer, `patience` is given to these.
+PATIENT = ("highs", "cp-sat-tuned")
 
 Row = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Shape:
-    """Jobs, GPUs of each type, job sizes, and how many rounds are timed."""
-
-    jobs: int
-    capacity: tuple[int, ...]
-    sizes: tuple[int, ...]
-    rounds: int
-    peer_rounds: int
-
-
-SMALL = tuple(range(1, 13))
-LARGE = (1, 2, 4, 8, 16, 24, 32, 48, 64, 128)
-SHAPES = {
-    "A14": Shape(14, (12,), SMALL, 60, 5),
-    "B40": Shape(40, (12,), SMALL, 40, 5),
-    "C100": Shape(100, (256, 128, 128), LARGE, 20, 3),
-    "D1k": Shape(1000, (1024, 512, 512), LARGE, 20, 1),
-    "E5k": Shape(5000, (8192, 4096, 2048, 2048), LARGE, 8, 0),
-    "F10k": Shape(10000, (65536, 32768, 16384, 16384), LARGE, 5, 0),
-}
-
-
-@dataclass(frozen=True)
-class Round:
-    """One round's numbers: utility (jobs, configurations), demand, capacity."""
-
-    utility: NDArray[np.float64]
-    demand: NDArray[np.int64]
-    capacity: NDArray[np.int64]
-
-
-def drawn(shape: Shape, rng: np.random.Generator) -> Round:
-    """A round of that shape."""
-    types, sizes = len(shape.capacity), np.array(shape.sizes)
-    speed = rng.uniform(0.5, 2, (FAMILIES, types))
-    family = rng.integers(0, FAMILIES, shape.jobs)
-    power, loss = rng.uniform(0.88, 1, FAMILIES), rng.uniform(0.01, 0.2, FAMILIES)
-    alone = sizes ** power[:, None] / (1 + loss[:, None] * (sizes - 1))
-    goodput = (speed[:, :, None] * alone[:, None, :]).reshape(FAMILIES, -1)[family]
-    goodput *= 1 + 0.03 * rng.standard_normal(goodput.shape)
-    goodput /= goodput.min(axis=1, keepdims=True)
-    restarts = rng.uniform(0, 1, shape.jobs)
-    age = np.exp(rng.uniform(0, np.log(100), shape.jobs))
-    utility = np.sqrt(goodput * restarts[:, None]) * age[:, None]
-    utility[rng.random(utility.shape) < 0.1] = np.nan
-    demand = np.zeros((types * sizes.size, types), dtype=np.int64)
-    for kind in range(types):
-        demand[kind * sizes.size : (kind + 1) * sizes.size, kind] = sizes
-    return Round(utility, demand, np.array(shape.capacity))
-
-
-def by_highs(given: Round) -> tuple[float, float]:
-    """Milliseconds that HiGHS takes for the same round, model included, and its value."""
-    before = perf_counter_ns()
-    gain = given.utility - IDLE
-    job, pick = np.nonzero(gain > 0)
-    ones = np.ones(job.size)
-    columns = np.arange(job.size)
-    once = sparse.csr_array(
-        (ones, (job, columns)), shape=(given.utility.shape[0], job.size)
-    )
-    used = sparse.csr_array(given.demand[pick].T)
-    answer = milp(
-        -gain[job, pick],
-        integrality=ones,
-        bounds=Bounds(0, 1),
-        constraints=[
-            LinearConstraint(once, ub=1),
-            LinearConstraint(used, ub=given.capacity),
-        ],
-        options={"time_limit": PEER_SECONDS, "mip_rel_gap": 0},
-    )
-    spent = (perf_counter_ns() - before) / 1e6
-    value = -answer.fun if answer.x is not None else 0.0
-    return spent, value + IDLE * given.utility.shape[0]
-
-
-def _solved(rounds: list[Round], gap: float) -> tuple[list[float], list[Assignment]]:
+def solved(rounds: list[Round], **options: Any) -> tuple[list[float], list[Assignment]]:
     """Nanoseconds and answer of each round, ten seconds at most."""
+    options = {"idle": IDLE, "time_limit_s": MOST_SECONDS, **options}
     spans, answers = [], []
     with quiet():
         for one in rounds:
             before = perf_counter_ns()
-            answer = solve(
-                one.utility,
-                one.demand,
-                one.capacity,
-                idle=IDLE,
-                gap=gap,
-                time_limit_s=MOST_SECONDS,
-            )
+            answer = solve(one.utility, one.demand, one.capacity, **options)
             spans.append(float(perf_counter_ns() - before))
             answers.append(answer)
     return spans, answers
 
 
-def solving(name: str, seed: int, *, few: bool = False) -> list[Row]:
-    """Exact and within 1e-4 of the bound; HiGHS where it may end."""
+def _timed(name: str, spans: list[float], answers: list[Assignment], gap: float) -> Row:
+    ours = quantiles([], spans)
+    proven = sum(one.gap <= gap for one in answers)
+    told = f"{proven} of {len(answers)}"
+    return {"row": name, "ours": ours, "p95_ms": ours["p95"] / 1e6, "proven": told}
+
+
+def solving(name: str, seed: int, *, few: bool, patience: float) -> list[Row]:
+    """Exact and within 1e-4 of the bound; then each peer on the first of the rounds."""
     shape = SHAPES[name]
-    rng = np.random.default_rng(seed)
-    rounds = [drawn(shape, rng) for _ in range(2 if few else shape.rounds)]
-    _solved(rounds[:1], 0.0)
-    rows: list[Row] = []
-    for what, gap in (("exact", 0.0), ("gap 1e-4", 1e-4)):
-        spans, answers = _solved(rounds, gap)
-        rows.append({"row": f"solve/{name}/{what}", "ours": quantiles([], spans)})
-        rows[-1]["proven"] = sum(one.gap <= gap for one in answers)
-        if gap == 0.0 and shape.peer_rounds:
-            peers = [by_highs(one) for one in rounds[: 1 if few else shape.peer_rounds]]
-            theirs = quantiles([], [spent * 1e6 for spent, _ in peers])
-            rows[-1] |= {"peer": "HiGHS", "theirs": theirs}
-            rows[-1]["peer_loses"] = max(
-                (ours.objective - value) / ours.objective
-                for ours, (_, value) in zip(answers, peers, strict=False)
-            )
+    rounds = drawn_rounds(shape, seed, 2 if few else None)
+    solved(rounds[: 1 + 200 // shape.jobs])  # else small rounds pay for a cold start
+    spans, answers = solved(rounds)
+    close = solved(rounds, gap=1e-4)
+    rows = [
+        _timed(f"solve/{name}/exact", spans, answers, 0.0),
+        _timed(f"solve/{name}/gap 1e-4", *close, 1e-4),
+    ]
+    names, count, seconds = shape.peers, shape.peer_rounds, PEER_SECONDS
+    if not names and patience:
+        names, count, seconds = PATIENT, 1, patience
+    count = min(count, 1) if few else count
+    for peer in names:
+        ours = (rounds[:count], spans[:count], answers[:count])
+        rows.append(beside(f"solve/{name}/{peer}", PEERS[peer], ours, seconds))
     return rows
+
+
+def beside(
+    name: str,
+    peer: Peer,
+    ours: tuple[list[Round], list[float], list[Assignment]],
+    seconds: float,
+) -> Row:
+    """A peer on rounds that we have solved, each answer checked against ours."""
+    rounds, spans, answers = ours
+    row = {"row": name, "peer": peer.label, "ours": quantiles([], spans)}
+    if peer.missing:
+        return {**row, "missing": f"{peer.label}: {INSTALL}"}
+    found = peer_on(peer, rounds, answers, seconds)
+    row["theirs"] = quantiles([], [one.total_s * 1e9 for one in found])
+    return row | _told(row, found, answers, seconds)
+
+
+def peer_on(
+    peer: Peer, rounds: list[Round], answers: list[Assignment], seconds: float
+) -> list[PeerResult]:
+    """A peer's answers, asked one after the other and checked when all are there."""
+    peer.warm()
+    with quiet():
+        found = [peer.ask(given, seconds) for given in rounds]
+    for given, ours, theirs in zip(rounds, answers, found, strict=True):
+        check(given, ours, theirs, peer.label, peer.tolerance)
+    return found
+
+
+def _told(
+    row: Row, found: list[PeerResult], answers: list[Assignment], seconds: float
+) -> Row:
+    """What a row says of a peer beyond its time."""
+    ended = sum(one.proven for one in found)
+    times = row["theirs"]["median"] / row["ours"]["median"]
+    capped = ended < len(found)
+    told: Row = {
+        "times": f"{'at least ' if capped else ''}{times:.3g}",
+        "build_ms": _middle([one.build_s for one in found]) * 1e3,
+        "solve_ms": _middle([one.solve_s for one in found]) * 1e3,
+        "proven": f"{ended} of {len(found)}" + f" in {seconds:g} s" * capped,
+    }
+    gaps = [
+        (mine.objective - one.objective) / mine.objective
+        for mine, one in zip(answers, found, strict=True)
+        if one.objective is not None
+    ]
+    # Of those that ended it is what floating point leaves.
+    told["gap"] = f"{max(0.0, *gaps):.1g}" if gaps else "no answer"
+    return told | {"capped": capped}
+
+
+def _middle(values: list[float]) -> float:
+    return quantile(sorted(values), 0.5)
+
+
+def certified(seed: int) -> Row:
+    """Rounds of 14 jobs, each answer proven by CP-SAT as well."""
+    rounds = drawn_rounds(SHAPES["A14"], seed)
+    solved(rounds[:15], certify=True)
+    return _timed("solve/A14/certified", *solved(rounds, certify=True), 0.0)
+
+
+def one_type(seed: int) -> Row:
+    """10,000 jobs on 131,072 GPUs of one type."""
+    rounds = drawn_rounds(Shape(10_000, (131072,), LARGE, 9), seed)
+    solved(rounds[:1])
+    return _timed("solve/one-type", *solved(rounds), 0.0)
 
 
 def identical(seed: int) -> Row:
     """10,000 jobs of one kind on one GPU type."""
     rng = np.random.default_rng(seed)
-    shape = Shape(1, (131072,), LARGE, 5, 0)
+    shape = Shape(1, (131072,), LARGE, 5)
     rounds = [drawn(shape, rng) for _ in range(shape.rounds)]
     many = [
         Round(np.repeat(one.utility, 10_000, axis=0), one.demand, one.capacity)
         for one in rounds
     ]
-    return {"row": "solve/identical", "ours": quantiles([], _solved(many, 0.0)[0])}
+    return _timed("solve/identical", *solved(many), 0.0)
 
 
 def scoring(pairs: int, seed: int) -> Row:
@@ -166,7 +159,7 @@ def scoring(pairs: int, seed: int) -> Row:
     out = np.empty_like(goodput)
     spans: dict[str, list[float]] = {"ours": [], "theirs": []}
     with quiet():
-        for turn in range(8):
+        for turn in range(8 if pairs > 1_000_000 else 101):
             before = perf_counter_ns()
             score(goodput, *clocks, out=out)
             between = perf_counter_ns()
@@ -180,13 +173,15 @@ def scoring(pairs: int, seed: int) -> Row:
                 spans["ours"].append(float(between - before))
                 spans["theirs"].append(float(after - between))
     made = {name: quantiles([], found) for name, found in spans.items()}
-    return {"row": "score", "pairs": pairs, "peer": "numpy", **made}
+    row = {"row": f"score/{pairs:.0e}".replace("e+0", "e"), "peer": "numpy", **made}
+    row["ns_a_pair"] = made["ours"]["median"] / pairs
+    return row | {"their_ns_a_pair": made["theirs"]["median"] / pairs}
 
 
-def measure(few: bool, seed: int) -> list[Row]:
+def measure(few: bool, seed: int, patience: float = 0.0) -> list[Row]:
     """Every row, or two rounds of the small ones."""
     names = ["A14", "C100"] if few else list(SHAPES)
-    rows = [scoring(100_000 if few else 10_000_000, seed)]
+    rows = [scoring(pairs, seed) for pairs in (1000, 100_000, 10_000_000)[: 3 - few]]
     for name in names:
-        rows += solving(name, seed, few=few)
-    return rows if few else [*rows, identical(seed)]
+        rows += solving(name, seed, few=few, patience=patience)
+    return rows if few else [*rows, certified(seed), one_type(seed), identical(seed)]

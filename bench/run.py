@@ -13,6 +13,8 @@ import platform
 import subprocess
 import sys
 import tempfile
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +73,13 @@ def extension() -> str:
     return "OLDER THAN csrc: make native" if stale else "current"
 
 
+def solvers() -> str:
+    """Versions of the solvers that rounds are measured beside."""
+    names = ("ortools", "cvxpy", "cvxopt", "highspy", "pymoo", "scipy")
+    found = [f"{name} {version(name)}" for name in names if find_spec(name)]
+    return ", ".join(found)
+
+
 def machine() -> dict[str, Any]:
     """Facts without which a figure means nothing."""
     dirty = "+changes" if output_of("git", "status", "--porcelain", "csrc") else ""
@@ -83,13 +92,16 @@ def machine() -> dict[str, Any]:
         "flags": " ".join(core.wheel_flags()),
         "python": platform.python_version(),
         "numpy": np.__version__,
+        "solvers": solvers(),
         "commit": (output_of("git", "rev-parse", "--short", "HEAD") or "unknown")
         + dirty,
         "extension": extension(),
     }
 
 
-def measure(size: dict[str, int], seed: int, only: str) -> list[Row]:
+def measure(
+    size: dict[str, int], seed: int, only: str, patience: float = 0.0
+) -> list[Row]:
     """Every row whose suite matches `only`."""
     rows: list[Row] = []
     suites = [suite for suite in core.SUITES if only in ("", "c", suite)]
@@ -110,7 +122,7 @@ def measure(size: dict[str, int], seed: int, only: str) -> list[Row]:
             rows.append(starting.compiling(Path(folder), size["hosts"], seed, 3))
     if only in ("", "solve"):
         print("  solve: score and rounds", file=sys.stderr, flush=True)
-        rows += rounds.measure(size["leaves"] < 131072, seed)
+        rows += rounds.measure(size["leaves"] < 131072, seed, patience)
     return rows
 
 
@@ -130,6 +142,13 @@ def main() -> int:
         default="",
         choices=["", "c", "python", "start", "solve", *core.SUITES],
     )
+    parser.add_argument(
+        "--patience",
+        type=float,
+        default=0.0,
+        metavar="SECONDS",
+        help="for HiGHS and CP-SAT on rounds of 5,000 and 10,000 jobs (not asked)",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all of it")
     parser.add_argument(
         "--check", action="store_true", help="exit 1 if a budget is missed by 1.5x"
@@ -137,7 +156,7 @@ def main() -> int:
     given = parser.parse_args()
     size = SIZES["smoke" if given.smoke else "full"]
     facts = machine()
-    rows = measure(size, given.seed, given.only)
+    rows = measure(size, given.seed, given.only, given.patience)
     checks = [] if given.smoke else checks_of(rows)
     marks = [int(row["checksum"], 16) for row in rows if "checksum" in row]
     facts |= {"seed": given.seed, "decisions": calls.checksum(marks)}

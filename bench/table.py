@@ -8,7 +8,10 @@ from bench.budgets import Check, ratio
 
 Row = dict[str, Any]
 HEAD = ("row", "leaves", "median", "p99", "worst", "peer", "theirs", "ours/theirs")
-PLAIN = {"row", "leaves", "seed", "ours", "theirs", "peer", "checksum", "bytes_max"}
+PLAIN = {
+    *("row", "leaves", "seed", "ours", "theirs", "peer"),
+    *("checksum", "bytes_max", "capped"),
+}
 
 
 def duration(nanoseconds: float) -> str:
@@ -31,9 +34,11 @@ def _cells(row: Row) -> tuple[str, ...]:
     ours = row["ours"]
     times = tuple(duration(ours[key]) for key in ("median", "p99", "max"))
     if "theirs" not in row:
-        return (name, leaves, *times, "", "", "")
+        return (name, leaves, *times, row.get("peer", ""), "", "")
     theirs = duration(row["theirs"]["median"])
-    return (name, leaves, *times, row["peer"], theirs, f"{ratio(row):.3g}")
+    # A peer that was stopped would have taken longer.
+    least = "<" if row.get("capped") else ""
+    return (name, leaves, *times, row["peer"], theirs, f"{least}{ratio(row):.3g}")
 
 
 def _notes(row: Row) -> str:

@@ -56,6 +56,7 @@ def quantiles(blocks: Sequence[float], singles: Sequence[float]) -> dict[str, fl
         "count": len(singles),
         "median": quantile(blocks or singles, 0.5),
         "p90": quantile(singles, 0.9),
+        "p95": quantile(singles, 0.95),
         "p99": quantile(singles, 0.99),
         "p999": quantile(singles, 0.999),
         "max": singles[-1],
