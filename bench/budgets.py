@@ -70,6 +70,11 @@ def _milliseconds(limit: float) -> tuple[str, Callable[[Row], float], float]:
     return ("median ms", lambda row: float(row["ours"]["median"]) / 1e6, limit)
 
 
+def _searching(limit: float) -> tuple[tuple[str, Callable[[Row], float], float], ...]:
+    worse = ("rounds worse than the seed", lambda row: row["worse_than_seed"], 0)
+    return (_milliseconds(limit), _over("pymoo", 50), worse)
+
+
 MEDIAN, P99, WORST = _time("median"), _time("p99"), _time("max")
 
 # row -> (what, how it is read, limit); worst is the worst of a stream, repeats merged.
@@ -146,6 +151,8 @@ LIMITS: Mapping[str, tuple[tuple[str, Callable[[Row], float], float], ...]] = {
     "solve/F10k/gap 1e-4": (_milliseconds(45),),
     "solve/identical": (_milliseconds(20),),
     "solve/one-type": (_milliseconds(10),),
+    "hybrid/20x20": _searching(1),
+    "hybrid/100x100": _searching(14),
 }
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import pairwise
 from time import perf_counter_ns
 from typing import Any
 
@@ -11,6 +15,7 @@ from bench.drawn import (
     IDLE,
     LARGE,
     SHAPES,
+    IntArray,
     Round,
     Shape,
     drawn,
@@ -24,6 +29,7 @@ PEER_SECONDS = 10.0
 MOST_SECONDS = 10.0
 # Where a round is too large for every peer, `patience` is given to these.
 PATIENT = ("highs", "cp-sat-tuned")
+GENETIC_ROUNDS = {20: (60, 10), 100: (20, 3)}  # ours, pymoo's
 
 Row = dict[str, Any]
 
@@ -124,6 +130,98 @@ def _middle(values: list[float]) -> float:
     return quantile(sorted(values), 0.5)
 
 
+def hybrid_is_there() -> bool:
+    """Whether ``solve`` has an NSGA-II of its own."""
+    return "population" in inspect.signature(solve).parameters
+
+
+def held_rounds(shape: Shape, seed: int, count: int) -> list[tuple[Round, IntArray]]:
+    """Rounds, and of each what jobs hold: the best answer of the one before it.
+
+    What a job cannot run any more it does not hold.
+    """
+    rounds = drawn_rounds(shape, seed, count + 1)
+    pairs = []
+    for last, given in pairwise(rounds):
+        held = solved([last])[1][0].choice.astype(np.int64)
+        lost = np.isnan(given.utility[np.arange(held.size), held])
+        pairs.append((given, np.where(lost, -1, held)))
+    return pairs
+
+
+def searched(given: Round, held: IntArray, size: int, seed: int) -> Assignment:
+    """Ours: NSGA-II of so many candidates and as many generations."""
+    return solve(
+        given.utility,
+        given.demand,
+        given.capacity,
+        idle=IDLE,
+        current=held,
+        solver="nsga2",
+        population=size,
+        generations=size,
+        seed=seed,
+    )
+
+
+def seed_value(given: Round, held: IntArray) -> float:
+    """The better of what is held and what prices alone give: where a search starts."""
+    priced = solved([given], solver="core", effort=0)[1][0]
+    return max(given.value(held), priced.objective)
+
+
+def genetic(size: int, seed: int, *, few: bool) -> Row:
+    """Hybrid OAK on rounds of 14 jobs and 12 GPUs, beside pymoo."""
+    name = f"hybrid/{size}x{size}"
+    if not hybrid_is_there():
+        return {"row": name, "missing": "solve(solver='nsga2')"}
+    mine, theirs = (2, 1) if few else GENETIC_ROUNDS[size]
+    pairs = held_rounds(SHAPES["A14"], seed, mine)
+    searched(*pairs[0], size, seed)
+    spans, answers = [], []
+    with quiet():
+        for given, held in pairs:
+            before = perf_counter_ns()
+            answers.append(searched(given, held, size, seed))
+            spans.append(float(perf_counter_ns() - before))
+    best = [one.objective for one in solved([given for given, _ in pairs])[1]]
+    seeds = [seed_value(given, held) for given, held in pairs]
+    row = {"row": name, "ours": quantiles([], spans), "peer": "pymoo"}
+    row["p95_ms"] = row["ours"]["p95"] / 1e6
+    row["gap"] = _middle(
+        [1 - a.objective / b for a, b in zip(answers, best, strict=True)]
+    )
+    row["worse_than_seed"] = sum(
+        a.objective < b * (1 - 1e-12) for a, b in zip(answers, seeds, strict=True)
+    )
+    if find_spec("pymoo") is None:
+        return {**row, "missing": f"pymoo: {INSTALL}"}
+    found = pymoo_on(pairs[:theirs], size, seed)
+    row["theirs"] = quantiles([], [one.total_s * 1e9 for one in found])
+    row["times"] = f"{row['theirs']['median'] / row['ours']['median']:.3g}"
+    return {**row, "their_gap": pymoo_gap(found, best)}
+
+
+def pymoo_on(
+    pairs: list[tuple[Round, IntArray]], size: int, seed: int
+) -> list[PeerResult]:
+    """NSGA-II of pymoo on each round; its answers must fit."""
+    by_pymoo = import_module("bench.genetic_peer").by_pymoo
+    by_pymoo(*pairs[0], 4, seed)
+    with quiet():
+        found = [by_pymoo(given, held, size, seed) for given, held in pairs]
+    answers = solved([given for given, _ in pairs])[1]
+    for (given, _), ours, theirs in zip(pairs, answers, found, strict=True):
+        check(given, ours, theirs, "pymoo", 1e-9)
+    return found
+
+
+def pymoo_gap(found: list[PeerResult], best: list[float]) -> float:
+    """Median share by which answers miss the optimum."""
+    pairs = zip(found, best, strict=False)
+    return _middle([1 - one.objective / most for one, most in pairs if one.objective])
+
+
 def certified(seed: int) -> Row:
     """Rounds of 14 jobs, each answer proven by CP-SAT as well."""
     rounds = drawn_rounds(SHAPES["A14"], seed)
@@ -184,4 +282,5 @@ def measure(few: bool, seed: int, patience: float = 0.0) -> list[Row]:
     rows = [scoring(pairs, seed) for pairs in (1000, 100_000, 10_000_000)[: 3 - few]]
     for name in names:
         rows += solving(name, seed, few=few, patience=patience)
+    rows += [genetic(size, seed, few=few) for size in GENETIC_ROUNDS]
     return rows if few else [*rows, certified(seed), one_type(seed), identical(seed)]
