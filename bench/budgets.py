@@ -119,6 +119,10 @@ LIMITS: Mapping[str, tuple[tuple[str, Callable[[Row], float], float], ...]] = {
         ("ms", lambda row: row["value"], 60),
         ("heavy modules", lambda row: len(row["heavy"]), 0),
     ),
+    "start/first-decision": (
+        ("s", lambda row: row["value"], 0.5),
+        ("heavy modules", lambda row: len(row["heavy"]), 0),
+    ),
     "start/compile": (
         ("x json.loads", lambda row: row["value"] / row["theirs_value"], 4),
         (

@@ -116,8 +116,9 @@ def measure(
         rows += calls.replan(size["leaves"], seed, size["rounds"] // 4)
         rows += calls.batch(size["leaves"], seed, max(5, size["rounds"] // 20))
     if only in ("", "start"):
-        print("  start: import and compile", file=sys.stderr, flush=True)
+        print("  start: import, decide, compile", file=sys.stderr, flush=True)
         rows.append(starting.importing(ROOT, 9))
+        rows.append(starting.first_decision(ROOT, 9, seed))
         with tempfile.TemporaryDirectory() as folder:
             rows.append(starting.compiling(Path(folder), size["hosts"], seed, 3))
     if only in ("", "solve"):

@@ -1,4 +1,4 @@
-"""What a start costs: importing the package, and compiling a cluster's files."""
+"""What a start costs: importing the package, a first decision, reading a cluster."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from time import perf_counter
+from time import monotonic_ns, perf_counter
 from typing import Any
 
 from rich.console import Console
 
-from bench import kubernetes_files
+from bench import kubernetes_files, read_only
+from bench.drawn import IDLE, SHAPES, drawn_rounds
 from bench.timing import quiet
 from phalanx_core import Topology
 from phalanx_core.cli.progress import ReadingBar
@@ -28,6 +29,17 @@ import phalanx_core
 after = perf_counter()
 import sys
 print((after - before) * 1e3, *[name for name in {HEAVY!r} if name in sys.modules])
+"""
+# Prints when it had decided, by the clock that it shares with who started it.
+DECIDING = f"""
+import json
+import sys
+from phalanx_core import solve
+answer = solve(**json.load(sys.stdin), idle={IDLE})
+from time import monotonic_ns
+decided = monotonic_ns()
+print(decided, answer.objective)
+print(*[name for name in {HEAVY!r} if name in sys.modules])
 """
 # Runs in a process of its own, whose peak is of nothing else.
 PEAK = """
@@ -71,6 +83,31 @@ def importing(root: Path, rounds: int) -> Row:
         "row": "start/import",
         "value": times[len(times) // 2],
         "unit": "ms",
+        "best": times[0],
+        "heavy": sorted(heavy),
+    }
+
+
+def first_decision(root: Path, rounds: int, seed: int) -> Row:
+    """Seconds from starting Python to the assignment of 14 jobs, nothing kept before.
+
+    The installation cannot be written to and holds no bytecode, and there is no home.
+    """
+    given = drawn_rounds(SHAPES["A14"], seed, 1)[0]
+    told = json.dumps({name: part.tolist() for name, part in vars(given).items()})
+    times, heavy = [], set()
+    with read_only.installed(root / "phalanx_core") as folder:
+        read_only.run(folder, read_only.CHECKED)
+        for _ in range(rounds):
+            before = monotonic_ns()
+            first, loaded = read_only.run(folder, DECIDING, told).split("\n")[:2]
+            times.append((int(first.split()[0]) - before) / 1e9)
+            heavy |= set(loaded.split())
+    times.sort()
+    return {
+        "row": "start/first-decision",
+        "value": times[len(times) // 2],
+        "unit": "s",
         "best": times[0],
         "heavy": sorted(heavy),
     }
