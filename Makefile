@@ -13,7 +13,7 @@ C_FORMATTED := $(C_SOURCES) $(wildcard bindings/*.c tests/c/*.[ch] tests/fuzz/*.
 BUILD_INPUTS := pyproject.toml setup.py $(wildcard bindings/*.py bindings/*.c) $(C_SOURCES)
 CLUSTERS := $(sort $(wildcard examples/clusters/*))
 
-.PHONY: demo test native lint analyse pytest bench fuzz sanitize mutants coverage clean
+.PHONY: demo test native lint analyse pytest bench decisions fuzz sanitize mutants coverage clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.demo
@@ -59,6 +59,10 @@ pytest: $(VENV)/.all
 
 bench: $(VENV)/.bench
 	$(PY) bench/run.py $(BENCH_ARGS)
+
+# The OAK paper's decision times beside this machine's, in a minute.
+decisions: $(VENV)/.bench
+	$(PY) -m bench.decisions $(BENCH_ARGS)
 
 fuzz: $(VENV)/.all
 	tests/fuzz/run.sh campaign $(CAMPAIGN)
