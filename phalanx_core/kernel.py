@@ -15,7 +15,9 @@ R = TypeVar("R")
 
 
 def kernel(
-    *signatures: str, parallel: bool = False
+    *signatures: str,
+    parallel: bool = False,
+    parts: tuple[Callable[..., Any], ...] = (),
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Compile a function of plain loops ahead of its first call.
 
@@ -27,6 +29,9 @@ def kernel(
     parallel
         Whether ``prange`` loops run on several threads; the function's module sets
         ``prange = range``.
+    parts
+        Plain functions that it calls, and those that they call: compiled with it. They
+        stand in its module, whose changes alone make kept code old.
 
     Notes
     -----
@@ -49,6 +54,8 @@ def kernel(
             if parallel:
                 # Numba knows its own loop by identity; until then the name is range.
                 function.__globals__["prange"] = numba.prange
+            for part in parts:
+                numba.extending.register_jitable(part)
             options = {"parallel": parallel, "fastmath": False, "nogil": True}
             made: Callable[P, R] = numba.njit(
                 list(signatures), cache=_may_cache(function), **options
