@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from phalanx_core.assignment.classes import Classes
+from phalanx_core.assignment.evolving import Hybrid
 from phalanx_core.assignment.holding import Held
 from phalanx_core.assignment.problem import (
     AssignmentProblem,
@@ -25,7 +26,7 @@ from phalanx_core.checks import is_number, is_whole, numbers_of
 from phalanx_core.errors import InvalidRequest, InvariantBroken
 
 SEED_MAX = 2**31 - 1  # what CP-SAT takes
-SOLVERS = ("auto", "dp", "core", "cp-sat")
+SOLVERS = ("auto", "dp", "core", "cp-sat", "nsga2")
 # Entries of the dense recurrence, jobs times capacity, up to which it is the fastest.
 DENSE_ENTRIES = 1 << 20
 # The core widens by so much when it holds no answer.
@@ -49,6 +50,8 @@ def solve(
     gap: float = 0.0,
     certify: bool = False,
     seed: int = 0,
+    population: int = 20,
+    generations: int = 20,
 ) -> Assignment:
     r"""Which job gets which configuration: the most utility that the capacities hold.
 
@@ -68,7 +71,8 @@ def solve(
         configuration worth less is taken, whatever is free.
     solver
         "auto"; "dp": every amount of one type's capacity; "core": prices, then a proof
-        on what they leave open; "cp-sat": the whole model by OR-Tools.
+        on what they leave open; "cp-sat": the whole model by OR-Tools; "nsga2": prices,
+        then :func:`~phalanx_core.assignment.evolve` from their answer and what is held.
     keys
         One distinct integer a job; where answers are equal, those with lower keys come
         first. Without them jobs with equal rows stand as they came.
@@ -82,7 +86,7 @@ def solve(
     prices
         Of the last round's answer, to start from: shape (types,).
     effort
-        Most steps of proving; None: as many as it takes.
+        Most steps of proving, or individuals of "nsga2"; None: as many as it takes.
     time_limit_s
         Most wall seconds. The one option that can make two runs differ; the answer says
         where it may have.
@@ -91,7 +95,9 @@ def solve(
     certify
         Have CP-SAT prove that no answer is better, whichever solver found it.
     seed
-        Of CP-SAT.
+        Of CP-SAT and "nsga2".
+    population, generations
+        Of "nsga2": at least 1, and from 0.
 
     Returns
     -------
@@ -131,12 +137,13 @@ def solve(
     if not (is_whole(seed) and seed <= SEED_MAX):
         raise InvalidRequest(f"seed {seed!r}: a whole number from 0 to {SEED_MAX}")
     worth = utilities(utility)
+    hybrid = Hybrid.of(population, generations, current)
     held = Held.of(worth, current, keep_bonus, fixed)
     problem = AssignmentProblem.of(
         held.utility, demand, capacity, idle, keys=keys, fixed=held.fixed
     )
     start = _start(prices, problem)
-    search = _Search(problem, effort, gap, seed, time_limit_s, started, start)
+    search = _Search(problem, effort, gap, seed, time_limit_s, started, start, hybrid)
     search.run(solver)
     if certify:
         search.certify()
@@ -163,6 +170,7 @@ class _Search:
     time_limit_s: float | None
     started: float
     start: NDArray[np.float64] | None
+    hybrid: Hybrid
     chosen: ChosenArray = field(init=False)
     bound: int = field(init=False)
     prices: IntArray | None = field(init=False, default=None)
@@ -197,6 +205,8 @@ class _Search:
             self._price(1e-10)
         if solver == "cp-sat":
             self._whole_model()
+        elif solver == "nsga2":
+            self._evolve()
         else:
             self._core()
 
@@ -262,6 +272,12 @@ class _Search:
         self.solver = "cp-sat"
         everything = np.ones(self.problem.value.size, np.bool_)
         self._prove(everything, self.problem.total(self.chosen))
+
+    def _evolve(self) -> None:
+        found = self.hybrid.evolved(self.problem, self.chosen, self.seed, *self._left())
+        self.chosen, self.solver = found.chosen, "nsga2"
+        self.spent += found.evaluations
+        self.limited |= found.limited
 
     def _core(self) -> None:
         """Widens what counts until it holds a proven best answer.
