@@ -7,17 +7,12 @@ typedef struct left {
     int64_t row[PHX_ROWS_MAX];
 } left;
 
-static const uint32_t *demand_of(const phx_round *round, uint32_t choice)
-{
-    return round->demand + (size_t)choice * round->rows;
-}
-
 /* Worth of a choice beyond its price; of none, 0. */
 static double worth_of(const phx_round *round, const int64_t *prices, uint32_t choice)
 {
     double worth = (double)round->value[choice];
     for (uint32_t row = 0; row < round->rows; ++row) {
-        worth -= (double)prices[row] * demand_of(round, choice)[row];
+        worth -= (double)prices[row] * phx_wants(round, choice)[row];
     }
     return worth;
 }
@@ -25,7 +20,7 @@ static double worth_of(const phx_round *round, const int64_t *prices, uint32_t c
 /* How much of a row a job wants with a choice; UINT32_MAX stands for none. */
 static int64_t wanted(const phx_round *round, uint32_t choice, uint32_t row)
 {
-    return choice == UINT32_MAX ? 0 : (int64_t)demand_of(round, choice)[row];
+    return choice == UINT32_MAX ? 0 : (int64_t)phx_wants(round, choice)[row];
 }
 
 static uint32_t taken_by(const phx_round *round, const int32_t *chosen, uint32_t job)

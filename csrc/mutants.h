@@ -81,11 +81,20 @@
 #ifndef PHX_MUTANT_CHOSEN_TWICE /* the dense recurrence lets a job have several choices at once */
 #define PHX_MUTANT_CHOSEN_TWICE 0
 #endif
+#ifndef PHX_MUTANT_NOTHING_SPENT /* walking back, what a job takes is left for the next */
+#define PHX_MUTANT_NOTHING_SPENT 0
+#endif
 #ifndef PHX_MUTANT_LAST_CHOICE /* of equal choices the dense recurrence takes the last */
 #define PHX_MUTANT_LAST_CHOICE 0
 #endif
 #ifndef PHX_MUTANT_FREE_ROW /* a bound by prices leaves out what the last capacity is worth */
 #define PHX_MUTANT_FREE_ROW 0
+#endif
+#ifndef PHX_MUTANT_NARROW_CORE /* an option that loses as much as the core is wide is left out */
+#define PHX_MUTANT_NARROW_CORE 0
+#endif
+#ifndef PHX_MUTANT_NO_GAIN /* at moved prices no job to come gains by another option */
+#define PHX_MUTANT_NO_GAIN 0
 #endif
 #ifndef PHX_MUTANT_OVERFULL /* a change that gains need not fit the last capacity */
 #define PHX_MUTANT_OVERFULL 0

@@ -19,7 +19,10 @@ __extension__ typedef __int128 wide_int; /* a price times a demand may leave 64 
 #define PIVOTS_MAX 2000
 #define EPSILON 1e-11
 #define SAMPLE 400
+#define SAMPLE_PASSES 200
 #define GOLDEN 0.6180339887498949
+#define COST_MAX (INT64_C(1) << 62) /* more than any choice is worth, and twice it a word */
+#define BITS 64
 
 static double size_of(double value)
 {
@@ -45,30 +48,78 @@ typedef struct model {
     double inverse[SIZE_MAX_][SIZE_MAX_];
 } model;
 
-phx_status phx_price_bound(const phx_round *round, const int64_t *prices, int64_t *bound)
+/* What each kind costs at some prices, at most COST_MAX. PHX_BAD_GANG: a price below 0. */
+static phx_status find_costs(const phx_round *round, const int64_t *prices)
 {
-    wide_int sum = 0;
-    for (uint32_t row = 0; row < round->rows - PHX_MUTANT_FREE_ROW; ++row) {
+    for (uint32_t row = 0; row < round->rows; ++row) {
         if (prices[row] < 0) {
             return PHX_BAD_GANG;
         }
+    }
+    for (uint32_t kind = 0; kind < round->kinds; ++kind) {
+        wide_int cost = 0;
+        for (uint32_t row = 0; row < round->rows; ++row) {
+            cost += (wide_int)prices[row] * round->demand[(size_t)kind * round->rows + row];
+        }
+        round->scratch[kind] = cost > COST_MAX ? COST_MAX : (int64_t)cost;
+    }
+    return PHX_OK;
+}
+
+/* What a job has beyond its price at most, at the costs found; none has 0. */
+static int64_t best_worth(const phx_round *round, uint32_t job)
+{
+    int64_t best = 0;
+    for (uint32_t choice = round->first[job]; choice < round->first[job + 1]; ++choice) {
+        const int64_t worth = round->value[choice] - round->scratch[round->kind[choice]];
+        best = worth > best ? worth : best;
+    }
+    return best;
+}
+
+phx_status phx_price_bound(const phx_round *round, const int64_t *prices, int64_t *bound)
+{
+    if (find_costs(round, prices) != PHX_OK) {
+        return PHX_BAD_GANG;
+    }
+    wide_int sum = 0;
+    for (uint32_t row = 0; row < round->rows - PHX_MUTANT_FREE_ROW; ++row) {
         sum += (wide_int)prices[row] * round->capacity[row];
     }
     for (uint32_t job = 0; job < round->jobs; ++job) {
-        wide_int best = 0;
-        for (uint32_t choice = round->first[job]; choice < round->first[job + 1]; ++choice) {
-            wide_int worth = round->value[choice];
-            for (uint32_t row = 0; row < round->rows; ++row) {
-                worth -= (wide_int)prices[row] * round->demand[choice * round->rows + row];
-            }
-            best = worth > best ? worth : best;
-        }
-        sum += best;
+        sum += best_worth(round, job);
     }
-    if (sum >= (wide_int)1 << 62) {
+    if (sum >= COST_MAX) {
         return PHX_BAD_GANG;
     }
     *bound = (int64_t)sum;
+    return PHX_OK;
+}
+
+/* Bits of a number from 0. */
+static uint32_t bits_of(int64_t number)
+{
+    return number == 0 ? 0 : 64 - (uint32_t)__builtin_clzll((uint64_t)number);
+}
+
+phx_status phx_price_losses(const phx_round *round, const int64_t *prices, int64_t *loss,
+                            int64_t *none, uint32_t *counts)
+{
+    if (find_costs(round, prices) != PHX_OK) {
+        return PHX_BAD_GANG;
+    }
+    memset(counts, 0, BITS * sizeof *counts);
+    for (uint32_t job = 0; job < round->jobs; ++job) {
+        none[job] = best_worth(round, job);
+        for (uint32_t choice = round->first[job]; choice < round->first[job + 1]; ++choice) {
+            const int64_t worth = round->value[choice] - round->scratch[round->kind[choice]];
+            loss[choice] = none[job] - worth;
+            ++counts[bits_of(loss[choice])];
+        }
+    }
+    for (uint32_t bit = 1; bit < BITS; ++bit) {
+        counts[bit] += counts[bit - 1];
+    }
     return PHX_OK;
 }
 
@@ -80,28 +131,40 @@ typedef struct asked {
     double share;
 } asked;
 
+/* What a kind costs. */
+static double cost_of(const phx_round *round, const double *prices, uint32_t kind)
+{
+    double cost = 0.0;
+    for (uint32_t row = 0; row < round->rows; ++row) {
+        cost += prices[row] * round->demand[(size_t)kind * round->rows + row];
+    }
+    return cost;
+}
+
+/* Costs of all kinds, where those are fewer than the choices that will ask for them. */
+static const double *costs_of(const phx_round *round, const double *prices, size_t choices)
+{
+    if (round->kinds >= choices) {
+        return NULL;
+    }
+    double *costs = (double *)(void *)round->scratch;
+    for (uint32_t kind = 0; kind < round->kinds; ++kind) {
+        costs[kind] = cost_of(round, prices, kind);
+    }
+    return costs;
+}
+
 /* The choice of a job that is worth most beyond its price, or the end of its choices. */
-static uint32_t best_choice(const phx_round *round, const double *prices, uint32_t job)
+static uint32_t best_choice(const phx_round *round, const double *prices, const double *costs,
+                            uint32_t job)
 {
     const uint32_t end = round->first[job + 1];
-    const uint32_t rows = round->rows;
     double best = 0.0;
     uint32_t taken = end;
-    if (round->only != NULL) {
-        for (uint32_t choice = round->first[job]; choice < end; ++choice) {
-            const double worth = (double)round->value[choice] -
-                                 prices[round->only_row[choice]] * round->only[choice];
-            taken = worth > best ? choice : taken;
-            best = worth > best ? worth : best;
-        }
-        return taken;
-    }
     for (uint32_t choice = round->first[job]; choice < end; ++choice) {
-        const uint32_t *demand = round->demand + (size_t)choice * rows;
-        double worth = (double)round->value[choice];
-        for (uint32_t row = 0; row < rows; ++row) {
-            worth -= prices[row] * demand[row];
-        }
+        const uint32_t kind = round->kind[choice];
+        const double cost = costs == NULL ? cost_of(round, prices, kind) : costs[kind];
+        const double worth = (double)round->value[choice] - cost;
         taken = worth > best ? choice : taken;
         best = worth > best ? worth : best;
     }
@@ -113,16 +176,16 @@ static plane ask(const asked *of, const double *prices)
 {
     const phx_round *round = of->round;
     const uint32_t rows = round->rows;
+    const double *costs = costs_of(round, prices, round->first[round->jobs] / of->stride);
     int64_t value = 0;
     int64_t used[PHX_ROWS_MAX] = {0};
     for (uint32_t at = 0; at < of->jobs; ++at) {
         const uint32_t job = at * of->stride;
-        const uint32_t end = round->first[job + 1];
-        const uint32_t taken = best_choice(round, prices, job);
-        if (taken != end) {
+        const uint32_t taken = best_choice(round, prices, costs, job);
+        if (taken != round->first[job + 1]) {
             value += round->value[taken];
             for (uint32_t row = 0; row < rows; ++row) {
-                used[row] += round->demand[(size_t)taken * rows + row];
+                used[row] += phx_wants(round, taken)[row];
             }
         }
     }
@@ -287,7 +350,7 @@ static double first_width(const asked *of, uint32_t row)
         const uint32_t job = at * of->stride;
         int64_t best = 0;
         for (uint32_t choice = round->first[job]; choice < round->first[job + 1]; ++choice) {
-            const int wants = round->demand[(size_t)choice * round->rows + row] > 0;
+            const int wants = phx_wants(round, choice)[row] > 0;
             best = wants && round->value[choice] > best ? round->value[choice] : best;
         }
         value += (double)best;
@@ -389,23 +452,24 @@ static void take_all(const asked *of, const model *all, const double *prices, in
                      int32_t *shared)
 {
     const phx_round *round = of->round;
+    const double *costs = costs_of(round, prices, round->first[round->jobs]);
     for (uint32_t job = 0; job < of->jobs; ++job) {
         const uint32_t end = round->first[job + 1];
-        const uint32_t best = best_choice(round, prices, job);
-        const uint32_t turn = best_choice(round, turn_of(all, job)->prices, job);
+        const uint32_t best = best_choice(round, prices, costs, job);
+        const uint32_t turn = best_choice(round, turn_of(all, job)->prices, NULL, job);
         chosen[job] = best == end ? -1 : (int32_t)(best - round->first[job]);
         shared[job] = turn == end ? -1 : (int32_t)(turn - round->first[job]);
     }
 }
 
 /* Prices of a sample are near those of all. */
-static void sample(const phx_round *round, box *around, uint32_t most)
+static void sample(const phx_round *round, box *around)
 {
     const uint32_t stride = round->jobs / SAMPLE;
     uint32_t passes = 0;
     asked some = {round, stride, SAMPLE, 1.0 / stride};
     model all;
-    descend(&some, &all, around, 1e-6, most, &passes);
+    descend(&some, &all, around, 1e-6, SAMPLE_PASSES, &passes);
     for (uint32_t row = 0; row < round->rows; ++row) {
         around->width[row] = (around->centre[row] + around->width[row]) / 16;
     }
@@ -429,7 +493,7 @@ phx_status phx_price_find(const phx_round *round, double *prices, double toleran
         known |= prices[row] > 0;
     }
     if (!known && round->jobs >= 2 * SAMPLE) {
-        sample(round, &around, most);
+        sample(round, &around);
     }
     *passes = 0;
     descend(&all, &planes, &around, tolerance, most, passes);

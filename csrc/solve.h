@@ -1,8 +1,10 @@
 /* Choosing one configuration a job: exact, in whole numbers.
  *
- * Jobs 0 .. jobs - 1 have the choices first[job] .. first[job + 1] - 1, each worth value[choice] >
- * 0 and wanting demand[choice] >= 0 of one capacity; a job may have none of them. Values of all
- * choices together stay below 2^62, so no sum of some overflows.
+ * Jobs 0 .. jobs - 1 of a round have the choices first[job] .. first[job + 1] - 1, each worth
+ * value[choice] >= 0 and of a kind; all of a kind want the same, demand[kind * rows] ..
+ * demand[kind * rows + rows - 1]. A job may have no choice. Values of all choices together stay
+ * below 2^62, so no sum of some overflows. An answer says for each job the place of its choice
+ * among the job's, -1 = none.
  */
 #ifndef PHALANX_SOLVE_H
 #define PHALANX_SOLVE_H
@@ -10,31 +12,59 @@
 #include "model.h"
 
 /* cffi:begin */
-/* Bytes of scratch that phx_assign_dense wants. */
-size_t phx_assign_dense_bytes(uint32_t jobs, uint32_t capacity);
-/* The most worth within the capacity, by every capacity up to it: O(choices * capacity).
- * chosen[job] is the choice's place among its job's, -1 = none; of equal answers the one whose last
- * job takes the lowest choice, none last. A choice that wants more than the capacity is never
- * taken. PHX_BAD_GANG: `first` falls, or a job has more than 65,534 choices. */
-phx_status phx_assign_dense(uint32_t jobs, const uint32_t *first, const uint32_t *demand,
-                            const int64_t *value, uint32_t capacity, void *scratch, int32_t *chosen,
-                            int64_t *total);
+#define PHX_ROWS_MAX 64
 
-#define PHX_ROWS_MAX 16
-
-/* A round with several capacities: choice k wants demand[k * rows .. k * rows + rows - 1]. Where no
- * choice wants more than one of them, only_row[k] and only[k] may say which and how much, which
- * makes passes faster; both NULL otherwise. */
 typedef struct phx_round {
     uint32_t jobs;
-    uint32_t rows;
+    uint32_t rows; /* capacities: GPU types, and what else is limited */
+    uint32_t kinds;
     const uint32_t *first;
-    const uint32_t *demand;
+    const uint32_t *kind; /* [choices] */
     const int64_t *value;
+    const uint32_t *demand;
     const int64_t *capacity; /* [rows] */
-    const uint8_t *only_row;
-    const uint32_t *only;
+    int64_t *scratch;        /* [kinds]: means nothing between calls */
 } phx_round;
+
+/* A round as callers have it: jobs * configurations utilities, NaN = the job cannot run so, and
+ * demands of the configurations for each group of jobs. */
+typedef struct phx_table {
+    uint32_t jobs;
+    uint32_t configurations;
+    uint32_t rows;
+    uint32_t groups;
+    const uint32_t *group; /* [jobs]; NULL: all are of group 0 */
+    const double *utility;
+    const uint32_t *demand; /* [groups * configurations * rows] */
+    const int64_t *capacity;
+    const int32_t *fixed; /* configuration that a job has in any case, -1 = it is free */
+    const int32_t *held;  /* configuration that wins ties, -1 = none; NULL: for no job */
+    double idle;
+} phx_table;
+
+/* Words that are the same for jobs with the same row, whatever its place: marks[job].
+ * PHX_BAD_GANG: a utility is infinite, the first of them is *bad. */
+phx_status phx_round_marks(const phx_table *table, uint64_t *marks, uint64_t *bad);
+/* Puts a table into a round's arrays, jobs in the given order: what is NaN, worth less than `idle`
+ * or wants more than a capacity is left out, as are jobs that are fixed. A choice is worth its
+ * utility less idle, times 2^(shift + bits), rounded to 2^bits, and one more if it is held; the
+ * sum of the jobs' best stays below 2^job_bits, that of all choices below 2^all_bits. `fits` is
+ * scratch, a byte a row of demand. Its kinds are rows of the table's demand. alone[job] is what a
+ * job would take alone. */
+void phx_round_build(const phx_table *table, const int64_t *order, int32_t job_bits,
+                     int32_t all_bits, int32_t bits, uint8_t *fits, uint32_t *first, uint32_t *kind,
+                     int64_t *value, int32_t *alone, int32_t *shift);
+/* What an answer is worth and wants. PHX_BAD_GANG: a place that is none. */
+phx_status phx_round_sum(const phx_round *round, const int32_t *chosen, int64_t *total,
+                         int64_t *used);
+
+/* Bytes of scratch that phx_assign_dense wants. */
+size_t phx_assign_dense_bytes(uint32_t jobs, uint32_t capacity);
+/* The best answer of a round with one row, by every capacity up to it: O(choices * capacity). Of
+ * equal answers the one whose first job takes the lowest choice, none last; of those, the second
+ * job, and so on. PHX_BAD_GANG: there is not one row, `first` falls, or a job has more than 65,534
+ * choices. */
+phx_status phx_assign_dense(const phx_round *round, void *scratch, int32_t *chosen, int64_t *total);
 
 /* What no answer exceeds, given a price >= 0 of each row: every job takes what is worth most beyond
  * its price, and all capacities are sold. Exact. PHX_BAD_GANG: a price below 0, or a bound of 2^62
@@ -47,6 +77,12 @@ phx_status phx_price_bound(const phx_round *round, const int64_t *prices, int64_
  * takes. *bound is the bound, rounded. */
 phx_status phx_price_find(const phx_round *round, double *prices, double tolerance, uint32_t most,
                           int32_t *chosen, int32_t *shared, double *bound, uint32_t *passes);
+/* What choices lose at some prices beside the best of their job or none, at least 0, and what none
+ * loses; and how many choices lose less than 2^b: counts[b], b from 0 to 63. PHX_BAD_GANG: a
+ * price below 0. */
+phx_status phx_price_losses(const phx_round *round, const int64_t *prices, int64_t *loss,
+                            int64_t *none, uint32_t *counts);
+
 /* Makes an answer of what jobs take at some prices, which may want too much: jobs give way where
  * that loses least for what it frees, then take more where that gains most. Prices are those of the
  * losses, chosen[job] is changed, at most `most` times, and *steps counts. Each change is a pass
@@ -54,6 +90,46 @@ phx_status phx_price_find(const phx_round *round, double *prices, double toleran
  * even then. PHX_BAD_GANG: as phx_price_bound, or a place that is none. */
 phx_status phx_round_mend(const phx_round *round, const int64_t *prices, uint32_t most,
                           int32_t *chosen, uint32_t *steps);
+
+/* In that order of all jobs, each that has none takes the choice worth most that fits, the lowest
+ * of equals. PHX_BAD_GANG: a place that is none, or what is taken already does not fit. */
+phx_status phx_round_fill(const phx_round *round, const int64_t *order, int32_t *chosen);
+
+/* What prices leave open: jobs with several options that lose at most `width`. Options of core job
+ * j are first[j] .. first[j + 1] - 1; the first of them loses nothing and is its base.
+ * place[option] is among the job's choices, -1 = none. An answer that loses at most `width` takes
+ * one of them for each of these jobs, and base[job] for every other. */
+typedef struct phx_core {
+    uint32_t jobs;
+    uint32_t *job; /* [jobs]: as the round counts them */
+    uint32_t *first;
+    int32_t *place; /* [options] */
+    int64_t *loss;  /* [options] */
+    int32_t *base;  /* [jobs of the round] */
+    int64_t *left; /* [rows]: of the capacities beside all bases, below 0 where too much is taken */
+} phx_core;
+
+/* Fills a core's arrays, which have room for `room` options. `loss` and `none` are those of
+ * phx_price_losses. PHX_NO_ROOM: more options than that. */
+phx_status phx_core_pick(const phx_round *round, const int64_t *loss, const int64_t *none,
+                         int64_t width, uint32_t room, phx_core *core);
+/* Bytes of scratch that phx_core_search wants for so many states. */
+size_t phx_core_bytes(const phx_round *round, const phx_core *core, uint32_t states);
+/* The best answer among those that a core leaves, where it loses less than *total, capacities that
+ * are not sold included: *total is then what it loses, and chosen[job] of all jobs are set. Every
+ * amount that is left of all capacities together is met once: states, at most so many; *steps is
+ * how many. PHX_MISFIT: no answer loses less. PHX_GAVE_UP: either every answer is found
+ * to lose more than *floor before any state is met, and *floor is raised to that; or there are too
+ * many states, and an answer that was found on the way is told, which need not be the best. */
+phx_status phx_core_search(const phx_round *round, const phx_core *core, const int64_t *prices,
+                           uint32_t states, void *scratch, int64_t *total, int64_t *floor,
+                           int32_t *chosen, uint64_t *steps);
 /* cffi:end */
+
+/* What a kind of choice wants. */
+static inline const uint32_t *phx_wants(const phx_round *round, uint32_t choice)
+{
+    return round->demand + (size_t)round->kind[choice] * round->rows;
+}
 
 #endif

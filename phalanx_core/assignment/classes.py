@@ -6,21 +6,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from phalanx_core.assignment.problem import (
-    AssignmentProblem,
-    ChosenArray,
-    IntArray,
-    mixed,
-)
+from phalanx_core.assignment.core import Core
+from phalanx_core.assignment.mixing import mixed
+from phalanx_core.assignment.problem import ChosenArray, IntArray
+from phalanx_core.assignment.rounds import Round
 
 
 class Classes(NamedTuple):
-    """Jobs whose choices have the same values and demands.
+    """Jobs of a core whose options have the same values and demands.
 
     Attributes
     ----------
     of
-        Class of each job: int64, shape (jobs,).
+        Class of each job of the core: int64, shape (jobs,).
     first
         Lowest job of each class: int64.
     size
@@ -32,49 +30,62 @@ class Classes(NamedTuple):
     size: IntArray
 
     @classmethod
-    def alike(cls, problem: AssignmentProblem) -> Classes:
-        """The classes of a problem; O(choices * rows)."""
-        jobs = problem.jobs
-        counts = np.diff(problem.first)
-        place = np.arange(problem.value.size) - np.repeat(problem.first[:-1], counts)
-        words = mixed(problem.value.view(np.uint64) + mixed(place.astype(np.uint64)))
-        for row in range(problem.capacity.size):
-            words = mixed(words + problem.demand[:, row].astype(np.uint64))
+    def alike(cls, core: Core, round_: Round) -> Classes:
+        """The classes of a core; O(options * rows)."""
+        counts = np.diff(core.first).astype(np.int64)
+        begins = core.first[:-1].astype(np.int64)
+        columns = _columns(core, round_)
+        place = np.arange(core.place.size) - np.repeat(begins, counts)
+        words = mixed(place.astype(np.uint64))
+        for column in columns:
+            words = mixed(words + column.astype(np.uint64))
         marks = counts.astype(np.uint64)
-        some = np.flatnonzero(counts)
-        if some.size:
-            marks[some] += np.add.reduceat(words, problem.first[some])
+        if marks.size:
+            marks += np.add.reduceat(words, begins)
         _, first, of = np.unique(marks, return_index=True, return_inverse=True)
         of = of.astype(np.int64)
         # A hash is not taken at its word: who differs from the first stands alone.
-        twin = problem.first[first[of]]
         same = counts == counts[first[of]]
         rows = np.repeat(same, counts)
-        other = np.repeat(twin, counts)[rows] + place[rows]
-        differ = problem.value[rows] != problem.value[other]
-        differ |= (problem.demand[rows] != problem.demand[other]).any(axis=1)
-        owner = np.repeat(np.arange(jobs), counts)[rows]
+        other = np.repeat(begins[first[of]], counts)[rows] + place[rows]
+        differ = np.zeros(other.size, np.bool_)
+        for column in columns:
+            differ |= column[rows] != column[other]
+        owner = np.repeat(np.arange(counts.size), counts)[rows]
         same[owner[differ]] = False
         alone = np.flatnonzero(~same)
         of[alone] = first.size + np.arange(alone.size)
         first = np.concatenate([first, alone]).astype(np.int64)
         return cls(of, first, np.bincount(of, minlength=first.size).astype(np.int64))
 
-    def dealt(
-        self, problem: AssignmentProblem, taken: IntArray, counts: IntArray
-    ) -> ChosenArray:
-        """Choices of first jobs, each for so many of their class, as choices of jobs.
+    def dealt(self, core: Core, taken: IntArray, counts: IntArray) -> ChosenArray:
+        """Options of first jobs, each for so many of their class, as an answer of all.
 
         The lower of jobs that are alike get what is worth more.
         """
-        chosen = np.full(problem.jobs, -1, np.int32)
-        owner = np.searchsorted(problem.first, taken, side="right") - 1
+        chosen = core.base.copy()
+        owner = np.searchsorted(core.first, taken, side="right") - 1
         group = self.of[owner]
-        order = np.lexsort((-problem.value[taken], group))
-        places = np.repeat((taken - problem.first[owner])[order], counts[order])
+        order = np.lexsort((core.loss[taken], group))
+        places = np.repeat(core.place[taken][order], counts[order])
         groups = np.repeat(group[order], counts[order])
         members = np.argsort(self.of, kind="stable")
         starts = np.concatenate([[0], np.cumsum(self.size)])
         nth = np.arange(groups.size) - np.searchsorted(groups, groups, side="left")
-        chosen[members[starts[groups] + nth]] = places
+        chosen[core.job[members[starts[groups] + nth]]] = places
         return chosen
+
+
+def _columns(core: Core, round_: Round) -> list[IntArray]:
+    """What makes options equal: worth, and what they want of each row."""
+    choice, _ = core.choices()
+    some = choice >= 0
+    worth = np.where(some, round_.value[choice], 0)
+    kind = round_.kind[choice]
+    return [
+        worth,
+        *(
+            np.where(some, round_.demand[kind, row], 0).astype(np.int64)
+            for row in range(round_.capacity.size)
+        ),
+    ]

@@ -10,12 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phalanx_core.assignment.evolution import Choices, Pool, breed
-from phalanx_core.assignment.problem import (
-    AssignmentProblem,
-    ChosenArray,
-    IntArray,
-    mixed,
-)
+from phalanx_core.assignment.mixing import mixed
+from phalanx_core.assignment.problem import AssignmentProblem, ChosenArray, IntArray
 from phalanx_core.checks import array_of, is_whole
 from phalanx_core.errors import InvalidRequest
 
@@ -126,9 +122,9 @@ def evolve(
     order = np.arange(2 * size)
     state = mixed(np.array([seed], np.uint64)) | np.uint64(1)
     choices = Choices(
-        problem.first,
+        problem.first.astype(np.int64),
         problem.value,
-        np.ascontiguousarray(problem.demand),
+        problem.wants(slice(None)),
         problem.capacity,
         mine,
         _queue(problem),
@@ -222,7 +218,7 @@ def held_places(problem: AssignmentProblem, current: ArrayLike | None) -> Chosen
     part = problem.fixed[problem.order] < 0
     held = np.where(part & (mine >= 0), ELSEWHERE, -1).astype(np.int32)
     owner = np.repeat(np.arange(problem.jobs), np.diff(problem.first))
-    hits = np.flatnonzero(problem.configuration == mine[owner])
+    hits = np.flatnonzero(problem.configurations_of(slice(None)) == mine[owner])
     held[owner[hits]] = hits - problem.first[owner[hits]]
     return held
 
@@ -233,14 +229,14 @@ def _fitting(problem: AssignmentProblem, held: ChosenArray) -> ChosenArray:
     jobs = np.flatnonzero(chosen >= 0)
     taken = problem.taken(chosen)
     best = np.argsort(-problem.value[taken], kind="stable")
-    used = problem.demand[taken[best]].cumsum(axis=0)
+    used = problem.wants(taken[best]).cumsum(axis=0)
     chosen[jobs[best[(used > problem.capacity).any(axis=1)]]] = -1
     return chosen
 
 
 def _queue(problem: AssignmentProblem) -> IntArray:
     """Jobs from the most worth for its share of the capacity to the least."""
-    parts = (problem.demand << 20) // np.maximum(problem.capacity, 1)
+    parts = (problem.wants(slice(None)) << 20) // np.maximum(problem.capacity, 1)
     worth = problem.value // (parts.sum(axis=1) + 1)
     best = np.zeros(problem.jobs, np.int64)
     some = np.flatnonzero(np.diff(problem.first))

@@ -230,7 +230,7 @@ def _prices(answer: Assignment, problem: AssignmentProblem) -> NDArray[np.float6
         return np.zeros(0)
     if rows > ROWS_MAX:
         raise InvalidRequest(f"capacity of {rows} rows: at most {ROWS_MAX}")
-    prices = Round(problem).priced().prices.astype(np.float64)
+    prices = Round.of(problem).priced().prices.astype(np.float64)
     return np.ldexp(prices, -problem.shift)
 
 

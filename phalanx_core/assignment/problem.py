@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import frexp
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from phalanx_core import native
+from phalanx_core.assignment.demands import Demands, whole_numbers
 from phalanx_core.checks import array_of, is_number, numbers_of
 from phalanx_core.errors import InvalidRequest
+from phalanx_core.native import ffi, lib
 
-# Bits of a job's best value at most, so that doubles hold every sum exactly; and of all
-# values together, below the 2**61 from which CP-SAT refuses a model.
+# Bits of the jobs' best values together, so that doubles hold every sum exactly; and of
+# all values together, below the 2**61 from which CP-SAT refuses a model.
 JOB_BITS = 50
-TOTAL_BITS = 58
-DEMAND_MAX = 2**31 - 1
-# Odd, so that multiplying by it loses nothing of a word (splitmix64).
-_MIX = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+ALL_BITS = 58
 
 IntArray = NDArray[np.int64]
+WordArray = NDArray[np.uint32]
 # Places among each job's choices, -1 = none.
 ChosenArray = NDArray[np.int32]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class AssignmentProblem:
     """Jobs of which each takes one of its configurations, or none.
 
@@ -37,17 +37,20 @@ class AssignmentProblem:
         The caller's number of each job here: int64, shape (jobs,). It follows from the
         jobs' rows or keys, never from the order they came in.
     first
-        Where each job's choices begin, and the end: int64, shape (jobs + 1,).
-    configuration
-        Of each choice, the caller's number: int64, shape (choices,).
+        Where each job's choices begin, and the end: uint32, shape (jobs + 1,).
+    kind
+        Row of ``demand`` of each choice; the configuration is what remains of it by
+        ``configurations``: uint32, shape (choices,).
     value
         What each is worth beyond leaving its job out, times 2 ** shift, rounded: int64.
     demand
-        int64, shape (choices, rows); rows are GPU types, and what else is limited.
+        uint32, shape (kinds, rows); rows are GPU types, and what else is limited.
     capacity
         int64, shape (rows,).
     shift
         Of the values: a total is exact to jobs * 2 ** -(shift + 1).
+    alone
+        What each job would take if it were alone.
     fixed
         What jobs that are no part of the problem have, -1 = they are part: int32, shape
         (jobs,).
@@ -58,12 +61,13 @@ class AssignmentProblem:
     jobs: int
     configurations: int
     order: IntArray
-    first: IntArray
-    configuration: IntArray
+    first: WordArray
+    kind: WordArray
     value: IntArray
-    demand: IntArray
+    demand: WordArray
     capacity: IntArray
     shift: int
+    alone: ChosenArray
     fixed: ChosenArray
     taken_before: IntArray
 
@@ -77,6 +81,9 @@ class AssignmentProblem:
         *,
         keys: ArrayLike | None = None,
         fixed: ChosenArray | None = None,
+        held: ChosenArray | None = None,
+        tenant: ArrayLike | None = None,
+        quota: ArrayLike | None = None,
     ) -> Self:
         """Check a round and put it into whole numbers.
 
@@ -86,15 +93,21 @@ class AssignmentProblem:
             Shape (jobs, configurations); NaN = the job cannot run so.
         demand
             Integers from 0, shape (jobs, configurations) or (jobs, configurations,
-            rows); (configurations,) or (configurations, rows) where all jobs' are alike.
+            types); (configurations,) or (configurations, types) where all jobs' are alike.
         capacity
-            Integers from 0, shape (rows,), or one number.
+            Integers from 0, shape (types,), or one number.
         idle
             What a job that is left out is worth.
         keys
             One distinct integer a job: which comes first where nothing else tells.
         fixed
             Configuration that a job keeps, -1 = none: int32, shape (jobs,).
+        held
+            Configuration that wins where all else is equal, -1 = none: likewise. The
+            values then lose a bit for each doubling of jobs.
+        tenant, quota
+            Tenant of each job and most of each type that a tenant's jobs may have: see
+            :func:`~phalanx_core.assignment.solve`.
 
         Raises
         ------
@@ -106,42 +119,29 @@ class AssignmentProblem:
         Leaves out what no answer takes: configurations that are infeasible, worth less
         than ``idle``, or want more than all there is. O(jobs * configurations * rows).
         """
-        worth = utilities(utility)
+        worth = np.ascontiguousarray(utilities(utility))
         if not is_number(idle):
             raise InvalidRequest(f"idle {idle!r}: a finite number")
-        rows = _whole("capacity", capacity)
+        rows = np.atleast_1d(whole_numbers("capacity", capacity))
         if rows.ndim > 1:
             raise InvalidRequest(f"capacity of shape {rows.shape}: one number a row")
-        rows = np.atleast_1d(rows)
-        wanted = _demand(demand, worth.shape, rows.size)
-        order = _order(worth, wanted, keys)
+        wants = Demands.of(demand, worth.shape, rows)
+        if tenant is not None or quota is not None:
+            wants = wants.with_quotas(tenant, quota, worth.shape[0])
         if fixed is None:
             fixed = np.full(worth.shape[0], -1, np.int32)
-        some = np.flatnonzero(fixed >= 0)
-        before = _of(wanted, some, fixed[some]).sum(axis=0)
-        rows = _less(rows, before)
-        with np.errstate(invalid="ignore"):
-            kept = worth >= idle
-        kept &= (wanted <= rows).all(axis=2)
-        kept[some] = False
-        kept = kept[order]
-        at, configuration = np.nonzero(kept)
-        job = order[at]
-        net = worth[job, configuration] - idle
-        first = np.concatenate([[0], np.cumsum(kept.sum(axis=1))]).astype(np.int64)
-        shift = _shift(net, first)
+        before = wants.taken(fixed)
+        table = _Table(worth, wants, wants.capacity - before, fixed, held, float(idle))
+        order = _order(table.marks(), keys)
         return cls(
             jobs=worth.shape[0],
             configurations=worth.shape[1],
             order=order,
-            first=first,
-            configuration=configuration,
-            value=np.rint(np.ldexp(net, shift)).astype(np.int64),
-            demand=_of(wanted, job, configuration),
-            capacity=rows,
-            shift=shift,
+            demand=wants.rows,
+            capacity=table.capacity,
             fixed=fixed,
             taken_before=before,
+            **table.built(order),
         )
 
     def total(self, chosen: ChosenArray) -> int:
@@ -150,106 +150,125 @@ class AssignmentProblem:
 
     def used(self, chosen: ChosenArray) -> IntArray:
         """What they want of each row."""
-        wanted: IntArray = self.demand[self.taken(chosen)].sum(axis=0)
+        wanted: IntArray = self.wants(self.taken(chosen)).sum(axis=0)
         return wanted
 
     def taken(self, chosen: ChosenArray) -> IntArray:
         """Choices that are taken, by job."""
         some = chosen >= 0
-        return self.first[:-1][some] + chosen[some]
+        found: IntArray = self.first[:-1][some].astype(np.int64) + chosen[some]
+        return found
+
+    def wants(self, choices: Any) -> IntArray:
+        """Demands of some choices: int64, shape (choices, rows)."""
+        found: IntArray = self.demand[self.kind[choices]].astype(np.int64)
+        return found
+
+    def configurations_of(self, choices: Any) -> WordArray:
+        """As the caller counts them."""
+        found: WordArray = self.kind[choices] % np.uint32(max(1, self.configurations))
+        return found
 
     def told(self, chosen: ChosenArray) -> NDArray[np.int32]:
         """The answer as the caller counts: a configuration a job, -1 = left out."""
         found = self.fixed.copy()
-        found[self.order[chosen >= 0]] = self.configuration[self.taken(chosen)]
+        found[self.order[chosen >= 0]] = self.configurations_of(self.taken(chosen))
         return found
 
 
-def _less(rows: IntArray, before: IntArray) -> IntArray:
-    if (before > rows).any():
-        row = int(np.argmax(before > rows))
-        raise InvalidRequest(
-            f"fixed: these jobs want {before[row]} of row {row}, which has {rows[row]}"
+class _Table:
+    """What the core reads a round from; keeps the memory that it points to."""
+
+    def __init__(
+        self,
+        worth: NDArray[np.float64],
+        wants: Demands,
+        capacity: IntArray,
+        fixed: ChosenArray,
+        held: ChosenArray | None,
+        idle: float,
+    ) -> None:
+        if (capacity < 0).any():
+            row = int(np.argmax(capacity < 0))
+            has = int(wants.capacity[row])
+            raise InvalidRequest(
+                f"fixed: these jobs want {has - capacity[row]} of row {row}, which has {has}"
+            )
+        self.capacity, self.worth, self.kinds = capacity, worth, wants.rows.shape[0]
+        self.bits = 0 if held is None else max(1, worth.shape[0].bit_length())
+        buffer = ffi.from_buffer
+        self._kept = (
+            buffer("double[]", worth.ravel()),
+            buffer("uint32_t[]", wants.rows.ravel()),
+            buffer("int64_t[]", capacity),
+            buffer("int32_t[]", fixed),
+            ffi.NULL if held is None else buffer("int32_t[]", held),
+            ffi.NULL if wants.group is None else buffer("uint32_t[]", wants.group),
         )
-    return np.asarray(rows - before)
+        self._pointer = table = ffi.new("phx_table *")
+        table.jobs, table.configurations = worth.shape
+        table.rows, table.groups = capacity.size, wants.groups
+        table.utility, table.demand, table.capacity = self._kept[:3]
+        table.fixed, table.held, table.group = self._kept[3:]
+        table.idle = idle
+
+    def marks(self) -> NDArray[np.uint64]:
+        """A word for each job that its row alone decides."""
+        marks, bad = np.empty(self.worth.shape[0], np.uint64), ffi.new("uint64_t *")
+        marked = ffi.from_buffer("uint64_t[]", marks)
+        if lib.phx_round_marks(self._pointer, marked, bad) != native.OK:
+            job, choice = divmod(int(bad[0]), self.worth.shape[1])
+            raise InvalidRequest(
+                f"utility[{job}, {choice}] is {self.worth[job, choice]}: finite, or NaN"
+            )
+        return marks
+
+    def built(self, order: IntArray) -> dict[str, Any]:
+        """First, kind, value, alone and shift of the problem."""
+        size = self.worth.size
+        first = np.empty(order.size + 1, np.uint32)
+        kind, value = np.empty(size, np.uint32), np.empty(size, np.int64)
+        alone, shift = np.empty(order.size, np.int32), ffi.new("int32_t *")
+        buffer = ffi.from_buffer
+        lib.phx_round_build(
+            self._pointer,
+            buffer("int64_t[]", order),
+            min(JOB_BITS + self.bits, ALL_BITS),
+            ALL_BITS,
+            self.bits,
+            buffer("uint8_t[]", np.empty(self.kinds, np.uint8)),
+            buffer("uint32_t[]", first),
+            buffer("uint32_t[]", kind),
+            buffer("int64_t[]", value),
+            buffer("int32_t[]", alone),
+            shift,
+        )
+        count = int(first[-1])
+        return {
+            "first": first,
+            "kind": kind[:count],
+            "value": value[:count],
+            "alone": alone,
+            "shift": int(shift[0]) + self.bits,
+        }
 
 
 def utilities(given: ArrayLike) -> NDArray[np.float64]:
-    """Utilities, checked: a finite number or NaN for each configuration of each job."""
+    """Utilities as an array: a number for each configuration of each job."""
     worth = numbers_of("utility", given, "numbers, NaN where a job cannot run so")
     if worth.ndim != 2:
         raise InvalidRequest(
             f"utility of shape {worth.shape}: a row of configurations for each job"
         )
-    bad = np.isinf(worth)
-    if bad.any():
-        job, choice = np.argwhere(bad)[0].tolist()
-        raise InvalidRequest(
-            f"utility[{job}, {choice}] is {worth[job, choice]}: finite, or NaN"
-        )
+    if worth.size >= 2**32:
+        raise InvalidRequest(f"utility of shape {worth.shape}: fewer than 2**32 pairs")
     return worth
 
 
-def _whole(name: str, given: ArrayLike) -> IntArray:
-    """Integers from 0; floats that are whole count as such."""
-    row = array_of(name, given)
-    if row.size == 0:
-        row = row.astype(np.int64)
-    if row.dtype.kind == "f" and np.array_equal(row, np.rint(row)):
-        row = np.clip(row, -1, float(DEMAND_MAX) + 1).astype(np.int64)
-    if row.dtype.kind not in "iu":
-        raise InvalidRequest(f"{name} of dtype {row.dtype}: whole numbers")
-    if row.size and not 0 <= int(row.min()) <= int(row.max()) <= DEMAND_MAX:
-        bad = (row < 0) | (row > DEMAND_MAX)
-        at = np.argwhere(bad)[0].tolist()
-        where = f"[{', '.join(map(str, at))}]" if at else ""
-        value = row[tuple(at)]
-        raise InvalidRequest(f"{name}{where} is {value}: from 0 to {DEMAND_MAX}")
-    return row.astype(np.int64)
-
-
-def _demand(given: ArrayLike, shape: tuple[int, ...], rows: int) -> IntArray:
-    wanted = _whole("demand", given)
-    full = (*shape, rows)
-    # Without a last axis for rows there is one row; without one for jobs all are alike.
-    if rows == 1 and wanted.ndim and wanted.shape in (shape, shape[1:]):
-        wanted = wanted[..., None]
-    if wanted.shape not in (full, full[1:]):
-        raise InvalidRequest(
-            f"demand of shape {wanted.shape}: {full} or {full[1:]}"
-            + (
-                f", or without its last axis, {shape} or {shape[1:]}"
-                if rows == 1
-                else ""
-            )
-        )
-    return wanted if wanted.ndim == 3 else wanted[None]
-
-
-def _of(wanted: IntArray, job: IntArray, configuration: NDArray[Any]) -> IntArray:
-    """Demands of some choices; where all jobs' are alike there is one job's."""
-    row = np.zeros_like(job) if wanted.shape[0] == 1 else job
-    found: IntArray = wanted[row, configuration]
-    return found
-
-
-def _order(
-    worth: NDArray[np.float64], wanted: IntArray, keys: ArrayLike | None
-) -> IntArray:
+def _order(marks: NDArray[Any], keys: ArrayLike | None) -> IntArray:
     """Jobs by key, else by a hash of their rows: equal rows may stand either way."""
-    jobs = worth.shape[0]
-    if keys is None:
-        # -0.0 and 0.0 are one value, and every NaN is.
-        bits = np.where(np.isnan(worth), np.nan, worth + 0.0).view(np.uint64)
-        weights = mixed(np.arange(1, worth.shape[1] + 1, dtype=np.uint64)) | np.uint64(
-            1
-        )
-        words = bits ^ (bits >> np.uint64(32))
-        if wanted.shape[0] > 1:
-            rows = mixed(np.arange(7, wanted.shape[2] + 7, dtype=np.uint64))
-            words = words + mixed((wanted.astype(np.uint64) * rows).sum(axis=2))
-        marks: NDArray[Any] = (words * weights).sum(axis=1, dtype=np.uint64)
-    else:
+    if keys is not None:
+        jobs = marks.size
         marks = array_of("keys", keys)
         if marks.shape != (jobs,) or marks.dtype.kind not in "iu":
             raise InvalidRequest(
@@ -257,24 +276,4 @@ def _order(
             )
         if np.unique(marks).size != jobs:
             raise InvalidRequest("keys: two jobs have the same")
-    return np.argsort(marks, kind="stable").astype(np.int64)
-
-
-def mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Each word turned into another that has nothing visible of it (splitmix64)."""
-    first, second, third = (np.uint64(one) for one in _MIX)
-    words = (words + first) * second
-    words = (words ^ (words >> np.uint64(27))) * third
-    return words ^ (words >> np.uint64(31))
-
-
-def _shift(net: NDArray[np.float64], first: IntArray) -> int:
-    """The most bits behind the point that keep every sum exact."""
-    some = np.flatnonzero(np.diff(first))
-    if not some.size:
-        return 0
-    best = float(np.maximum.reduceat(net, first[some]).sum())
-    everything = float(net.sum())
-    if best == 0:
-        return 0
-    return min(JOB_BITS - frexp(best)[1], TOTAL_BITS - frexp(everything)[1])
+    return np.argsort(marks, kind="stable").astype(np.int64, copy=False)

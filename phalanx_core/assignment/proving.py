@@ -7,10 +7,11 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from phalanx_core.assignment.classes import Classes
-from phalanx_core.assignment.problem import AssignmentProblem, ChosenArray, IntArray
+from phalanx_core.assignment.core import Core
+from phalanx_core.assignment.problem import ChosenArray, IntArray
+from phalanx_core.assignment.rounds import Round
 from phalanx_core.errors import InvariantBroken
 
 # One deterministic second of CP-SAT, in steps of effort.
@@ -19,7 +20,7 @@ STEPS_PER_UNIT = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What CP-SAT said of some choices.
+    """What CP-SAT said of a core.
 
     Attributes
     ----------
@@ -37,23 +38,23 @@ class Proof:
 
 
 def prove(
-    problem: AssignmentProblem,
+    round_: Round,
+    core: Core,
     classes: Classes,
-    kept: NDArray[np.bool_],
     least: int,
     *,
     steps: int | None = None,
     seconds: float | None = None,
     seed: int = 0,
 ) -> Proof:
-    """The best answer among kept choices that is worth at least so much.
+    """The best answer of a core that is worth at least so much.
 
     Parameters
     ----------
+    round_
+        All jobs.
     classes
-        Jobs that are alike, of which only how many take what is asked.
-    kept
-        Which choices count: bool, shape (choices,).
+        Jobs of the core that are alike, of which only how many take what is asked.
     least
         Answers worth less do not count.
     steps, seconds
@@ -64,23 +65,26 @@ def prove(
     One worker without presolve and with all of the linear relaxation, which is fastest on
     rounds by far, and whose answer is the same on every run.
     """
-    owner = np.repeat(np.arange(problem.jobs), np.diff(problem.first))
-    group = classes.of[owner]
-    picked = np.flatnonzero(kept & (classes.first[group] == owner))
-    most = classes.size[group[picked]]
-    value = problem.value[picked]
-    if int(value @ most) < least:
-        return Proof(None, True, 0)
+    choice, owner = core.choices()
+    picked = np.flatnonzero(classes.first[classes.of[owner]] == owner)
+    most = classes.size[classes.of[owner[picked]]]
+    choice = choice[picked]
+    value = np.where(choice < 0, 0, round_.value[choice])
+    outside = np.delete(core.base, core.job)
+    least -= _worth(round_, np.delete(np.arange(round_.jobs), core.job), outside)
     helper = import_module("ortools.sat.python.cp_model_helper")
     model = helper.CpModelProto()
     for count in most.tolist():
         model.variables.add().domain.extend([0, count])
-    _add_rows(model, problem, picked, most)
-    _add_classes(model, group[picked], most)
+    if not _add_rows(model, round_, core, choice, most):
+        return Proof(None, True, 0)
+    _add_classes(model, classes.of[owner[picked]], most)
     model.objective.vars.extend(range(picked.size))
     model.objective.coeffs.extend((-value).tolist())
     model.objective.scaling_factor = -1
     model.objective.domain.extend([-int(value @ most), -least])
+    if int(value @ most) < least:
+        return Proof(None, True, 0)
     answer = _solve(helper, model, steps, seconds, seed)
     status = answer.status
     if status == helper.MODEL_INVALID:
@@ -92,8 +96,13 @@ def prove(
         return Proof(None, False, effort)
     counts = np.array(answer.solution, np.int64)
     some = counts > 0
-    chosen = classes.dealt(problem, picked[some], counts[some])
+    chosen = classes.dealt(core, picked[some], counts[some])
     return Proof(chosen, status == helper.OPTIMAL, effort)
+
+
+def _worth(round_: Round, jobs: IntArray, places: ChosenArray) -> int:
+    some = places >= 0
+    return int(round_.value[round_.first[jobs[some]] + places[some]].sum())
 
 
 def _solve(
@@ -116,26 +125,32 @@ def _solve(
 
 
 def _add_rows(
-    model: Any, problem: AssignmentProblem, picked: IntArray, most: IntArray
-) -> None:
-    for row in range(problem.capacity.size):
-        wanted = problem.demand[picked, row]
-        if int(wanted @ most) > int(problem.capacity[row]):
+    model: Any, round_: Round, core: Core, choice: IntArray, most: IntArray
+) -> bool:
+    """The capacities that may bind; False where nothing fits even so."""
+    left = core.apart().capacity
+    if (left < 0).any():
+        return False
+    for row in range(left.size):
+        wanted = np.where(choice < 0, 0, round_.demand[round_.kind[choice], row])
+        wanted = wanted.astype(np.int64)
+        if int(wanted @ most) > int(left[row]):
             some = np.flatnonzero(wanted)
             linear = model.constraints.add().linear
             linear.vars.extend(some.tolist())
             linear.coeffs.extend(wanted[some].tolist())
-            linear.domain.extend([0, int(problem.capacity[row])])
+            linear.domain.extend([0, int(left[row])])
+    return True
 
 
 def _add_classes(model: Any, group: IntArray, most: IntArray) -> None:
-    """Of each class no more take something than there are."""
+    """Each job of a class takes one of its options, of which none may be one."""
     cuts = np.flatnonzero(np.diff(group)) + 1
     for held in np.split(np.arange(group.size), cuts):
-        if held.size > 1 and most[held[0]] == 1:
-            model.constraints.add().at_most_one.literals.extend(held.tolist())
-        elif held.size > 1:
+        if held.size and most[held[0]] == 1:
+            model.constraints.add().exactly_one.literals.extend(held.tolist())
+        elif held.size:
             linear = model.constraints.add().linear
             linear.vars.extend(held.tolist())
             linear.coeffs.extend([1] * held.size)
-            linear.domain.extend([0, int(most[held[0]])])
+            linear.domain.extend([int(most[held[0]])] * 2)

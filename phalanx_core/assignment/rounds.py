@@ -1,22 +1,24 @@
-"""The core's solvers of a round: prices, answers mended from them, small rounds exactly."""
+"""The core's solvers of a round: prices, answers mended from them, exact searches."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from phalanx_core import native
-from phalanx_core.assignment.problem import AssignmentProblem, ChosenArray, IntArray
+from phalanx_core.assignment.problem import (
+    AssignmentProblem,
+    ChosenArray,
+    IntArray,
+    WordArray,
+)
 from phalanx_core.native import ffi, lib
 
 ROWS_MAX: int = lib.PHX_ROWS_MAX
 # Passes over all choices that a search for prices may take.
 PASSES_MAX = 400
-# Changes of an answer that is nearly one, and of any.
-STEPS_NEAR = 100
-STEPS_MAX = 2**31 - 1
 
 
 class Priced(NamedTuple):
@@ -42,50 +44,100 @@ class Priced(NamedTuple):
     passes: int
 
 
-class Round:
-    """A problem as the core takes it; keeps the memory that it points to."""
+class Losses(NamedTuple):
+    """What is lost by choices at some prices.
 
-    def __init__(self, problem: AssignmentProblem) -> None:
-        self.problem = problem
-        self._first = problem.first.astype(np.uint32)
-        self._demand = np.ascontiguousarray(problem.demand, np.uint32)
-        self._pointer = ffi.new("phx_round *")
+    Attributes
+    ----------
+    loss
+        Of each choice, beside the best of its job or none, at least 0: int64.
+    none
+        Of taking none, for each job: int64.
+    counts
+        How many choices lose less than 2 ** b: uint32, shape (64,).
+    """
+
+    loss: IntArray
+    none: IntArray
+    counts: NDArray[np.uint32]
+
+
+class Round:
+    """A round as the core takes it; keeps the memory that it points to.
+
+    Parameters
+    ----------
+    first, kind, value, demand, capacity
+        As of :class:`AssignmentProblem`, whose jobs or some of them these are.
+    """
+
+    def __init__(
+        self,
+        first: WordArray,
+        kind: WordArray,
+        value: IntArray,
+        demand: WordArray,
+        capacity: IntArray,
+    ) -> None:
+        self.jobs, self.first, self.kind = first.size - 1, first, kind
+        self.value, self.demand, self.capacity = value, demand, capacity
+        kinds, rows = demand.shape
         self._kept = (
-            ffi.from_buffer("uint32_t[]", self._first),
-            ffi.from_buffer("uint32_t[]", self._demand.ravel()),
-            ffi.from_buffer("int64_t[]", problem.value),
-            ffi.from_buffer("int64_t[]", problem.capacity),
+            ffi.from_buffer("uint32_t[]", first),
+            ffi.from_buffer("uint32_t[]", kind),
+            ffi.from_buffer("int64_t[]", value),
+            ffi.from_buffer("uint32_t[]", demand.ravel()),
+            ffi.from_buffer("int64_t[]", capacity),
+            ffi.from_buffer("int64_t[]", np.empty(kinds, np.int64)),
         )
-        self._pointer.jobs, self._pointer.rows = problem.jobs, problem.capacity.size
-        self._pointer.first, self._pointer.demand = self._kept[:2]
-        self._pointer.value, self._pointer.capacity = self._kept[2:]
-        if (
-            problem.capacity.size > 1
-            and (np.count_nonzero(self._demand, axis=1) < 2).all()
-        ):
-            self._only = (
-                np.argmax(self._demand, axis=1).astype(np.uint8),
-                self._demand.max(axis=1, initial=0),
-            )
-            self._pointer.only_row = ffi.from_buffer("uint8_t[]", self._only[0])
-            self._pointer.only = ffi.from_buffer("uint32_t[]", self._only[1])
+        self.pointer = ffi.new("phx_round *", (self.jobs, rows, kinds, *self._kept))
+
+    @classmethod
+    def of(cls, problem: AssignmentProblem) -> Self:
+        """All of a problem."""
+        return cls(
+            problem.first,
+            problem.kind,
+            problem.value,
+            problem.demand,
+            problem.capacity,
+        )
+
+    def sums(self, chosen: ChosenArray) -> tuple[int, IntArray]:
+        """Whole-number worth of an answer, and what it wants of each row: int64."""
+        used, total = np.empty(self.capacity.size, np.int64), _long()
+        status = lib.phx_round_sum(self.pointer, _ints(chosen), total, _longs(used))
+        native.check(status, "solve: sums")
+        return int(total[0]), used
+
+    def dense(self) -> ChosenArray:
+        """The best answer where there is one capacity, by every amount of it."""
+        size = lib.phx_assign_dense_bytes(self.jobs, int(self.capacity[0]))
+        chosen = np.empty(self.jobs, np.int32)
+        room = ffi.from_buffer(np.empty(size, np.uint8))
+        status = lib.phx_assign_dense(self.pointer, room, _ints(chosen), _long())
+        native.check(status, "solve: dense")
+        return chosen
 
     def priced(
-        self, start: NDArray[np.float64] | None = None, tolerance: float = 1e-10
+        self,
+        start: NDArray[np.float64] | None = None,
+        tolerance: float = 1e-10,
+        most: int = PASSES_MAX,
     ) -> Priced:
-        """The prices of the lowest bound, from some others on."""
-        rows = self.problem.capacity.size
+        """The prices of the lowest bound, from some others on, in so many passes."""
+        rows = self.capacity.size
         prices = np.zeros(rows) if start is None else start.astype(np.float64)
-        chosen, shared = np.empty((2, self.problem.jobs), np.int32)
-        bound, passes = ffi.new("double *"), ffi.new("uint32_t *")
+        chosen, shared = np.empty((2, self.jobs), np.int32)
+        passes = ffi.new("uint32_t *")
         status = lib.phx_price_find(
-            self._pointer,
+            self.pointer,
             ffi.from_buffer("double[]", prices),
             tolerance,
-            PASSES_MAX,
-            ffi.from_buffer("int32_t[]", chosen),
-            ffi.from_buffer("int32_t[]", shared),
-            bound,
+            most,
+            _ints(chosen),
+            _ints(shared),
+            ffi.new("double *"),
             passes,
         )
         native.check(status, "solve: prices")
@@ -94,72 +146,60 @@ class Round:
 
     def bound(self, prices: IntArray) -> int:
         """What no answer exceeds at these prices, whatever they are."""
-        bound = ffi.new("int64_t *")
-        status = lib.phx_price_bound(
-            self._pointer, ffi.from_buffer("int64_t[]", prices), bound
-        )
+        bound = _long()
+        status = lib.phx_price_bound(self.pointer, _longs(prices), bound)
         native.check(status, "solve: bound")
         return int(bound[0])
 
-    def mended(self, priced: Priced) -> ChosenArray:
-        """An answer that fits: the better of two, where the first is nearly one."""
-        near = self._mended(priced, priced.chosen, STEPS_NEAR)
-        turns = self._mended(priced, priced.shared, STEPS_MAX)
-        if turns is None:
-            turns = np.full(self.problem.jobs, -1, np.int32)
-        if near is None or self.problem.total(turns) > self.problem.total(near):
-            return turns
-        return near
+    def losses(self, prices: IntArray) -> Losses:
+        """What choices lose at some prices."""
+        loss = np.empty(self.value.size, np.int64)
+        none = np.empty(self.jobs, np.int64)
+        counts = np.empty(64, np.uint32)
+        counted = ffi.from_buffer("uint32_t[]", counts)
+        status = lib.phx_price_losses(
+            self.pointer, _longs(prices), _longs(loss), _longs(none), counted
+        )
+        native.check(status, "solve: losses")
+        return Losses(loss, none, counts)
 
-    def _mended(
-        self, priced: Priced, start: ChosenArray, most: int
+    def mended(
+        self, prices: IntArray, start: ChosenArray, most: int | None = None
     ) -> ChosenArray | None:
-        chosen, steps = start.copy(), ffi.new("uint32_t *")
+        """An answer that fits, from one that may want too much.
+
+        Returns
+        -------
+        None where so many changes do not make it fit.
+        """
+        chosen = start.copy()
         status = lib.phx_round_mend(
-            self._pointer,
-            ffi.from_buffer("int64_t[]", priced.prices),
-            most,
-            ffi.from_buffer("int32_t[]", chosen),
-            steps,
+            self.pointer,
+            _longs(prices),
+            2**31 if most is None else most,
+            _ints(chosen),
+            ffi.new("uint32_t *"),
         )
         if status == native.GAVE_UP:
             return None
         native.check(status, "solve: mend")
         return chosen
 
-    def dense(self) -> ChosenArray:
-        """The best answer where there is one capacity, by every amount of it."""
-        problem = self.problem
-        capacity = int(problem.capacity[0])
-        size = lib.phx_assign_dense_bytes(problem.jobs, capacity)
-        chosen, total = np.empty(problem.jobs, np.int32), ffi.new("int64_t *")
-        status = lib.phx_assign_dense(
-            problem.jobs,
-            self._kept[0],
-            self._kept[1],
-            self._kept[2],
-            capacity,
-            ffi.new("char[]", size),
-            ffi.from_buffer("int32_t[]", chosen),
-            total,
-        )
-        native.check(status, "solve: dense")
-        return chosen
+    def filled(self, chosen: ChosenArray, order: IntArray) -> ChosenArray:
+        """Jobs that have none take the most valuable that fits, in that order."""
+        more = chosen.copy()
+        status = lib.phx_round_fill(self.pointer, _longs(order), _ints(more))
+        native.check(status, "solve: fill")
+        return more
 
 
-def losses(problem: AssignmentProblem, prices: IntArray) -> IntArray:
-    """What each choice loses at some prices, beside the best of its job or none.
+def _ints(array: ChosenArray) -> Any:
+    return ffi.from_buffer("int32_t[]", array)
 
-    Returns
-    -------
-    int64, shape (choices,), at least 0.
-    """
-    worth = problem.value - problem.demand @ prices
-    best = np.zeros(problem.jobs, np.int64)
-    some = np.flatnonzero(np.diff(problem.first))
-    if some.size:
-        best[some] = np.maximum.reduceat(worth, problem.first[some])
-    best = np.maximum(best, 0)
-    spread = np.repeat(best, np.diff(problem.first))
-    found: IntArray = spread - worth
-    return found
+
+def _longs(array: IntArray) -> Any:
+    return ffi.from_buffer("int64_t[]", array)
+
+
+def _long() -> Any:
+    return ffi.new("int64_t *")

@@ -48,7 +48,7 @@ def checked(problem: AssignmentProblem, held: Any, found: Evolved) -> None:
                 worth += int(problem.value[choice])
                 used = [
                     a + b
-                    for a, b in zip(used, problem.demand[choice].tolist(), strict=True)
+                    for a, b in zip(used, problem.wants(choice).tolist(), strict=True)
                 ]
         assert all(a <= b for a, b in zip(used, problem.capacity.tolist(), strict=True))
         assert worth == total

@@ -1,0 +1,124 @@
+/* A core in the order and the units of its search. */
+#include "core.h"
+
+void phx_deck_lay_out(phx_deck *deck, char **at)
+{
+    const size_t jobs = deck->core->jobs;
+    const size_t options = deck->core->first[jobs];
+    deck->order = phx_next(at, jobs * sizeof *deck->order);
+    deck->least = phx_next(at, jobs * sizeof *deck->least);
+    deck->owner = phx_next(at, options * sizeof *deck->owner);
+    deck->more = phx_next(at, options * deck->rows * sizeof *deck->more);
+}
+
+/* What an option of a core job wants of a row; none wants nothing. */
+static int64_t wants(const phx_deck *deck, const phx_round *round, uint32_t job, uint32_t option,
+                     uint32_t row)
+{
+    const int32_t place = deck->core->place[option];
+    const uint32_t begin = round->first[deck->core->job[job]];
+    return place < 0 ? 0 : phx_wants(round, begin + (uint32_t)place)[row];
+}
+
+static void find_more(phx_deck *deck, const phx_round *round)
+{
+    const phx_core *core = deck->core;
+    for (uint32_t job = 0; job < core->jobs; ++job) {
+        const uint32_t base = core->first[job];
+        deck->least[job] = INT64_MAX;
+        for (uint32_t option = base; option < core->first[job + 1]; ++option) {
+            deck->owner[option] = job;
+            for (uint32_t row = 0; row < deck->rows; ++row) {
+                deck->more[(size_t)option * deck->rows + row] =
+                    (int32_t)(wants(deck, round, job, option, row) -
+                              wants(deck, round, job, base, row));
+            }
+            if (option > base && core->loss[option] < deck->least[job]) {
+                deck->least[job] = core->loss[option];
+            }
+        }
+    }
+}
+
+static int before(const phx_deck *deck, uint32_t one, uint32_t other)
+{
+    return deck->least[one] < deck->least[other] ||
+           (deck->least[one] == deck->least[other] && one < other);
+}
+
+/* Shell's sort, by gaps of halves. */
+static void sort_jobs(phx_deck *deck)
+{
+    const uint32_t jobs = deck->core->jobs;
+    for (uint32_t job = 0; job < jobs; ++job) {
+        deck->order[job] = job;
+    }
+    for (uint32_t gap = jobs / 2; gap > 0; gap /= 2) {
+        for (uint32_t at = gap; at < jobs; ++at) {
+            const uint32_t moved = deck->order[at];
+            uint32_t to = at;
+            for (; to >= gap && before(deck, moved, deck->order[to - gap]); to -= gap) {
+                deck->order[to] = deck->order[to - gap];
+            }
+            deck->order[to] = moved;
+        }
+    }
+}
+
+static int64_t size_of(int64_t number)
+{
+    return number < 0 ? -number : number;
+}
+
+/* The largest unit that every option changes a row by multiples of. */
+static int64_t unit_of(const phx_deck *deck, uint32_t row)
+{
+    int64_t unit = 0;
+    for (uint32_t option = 0; option < deck->core->first[deck->core->jobs]; ++option) {
+        int64_t other = size_of(deck->more[(size_t)option * deck->rows + row]);
+        while (other != 0) {
+            const int64_t rest = unit % other;
+            unit = other;
+            other = rest;
+        }
+    }
+    return unit == 0 ? 1 : unit;
+}
+
+/* Counts a row in its unit; 0: what can be left may leave 32 bits. */
+static int count_row(phx_deck *deck, uint32_t row, int64_t price)
+{
+    const int64_t unit = unit_of(deck, row);
+    const int64_t left = deck->core->left[row];
+    const int64_t lost = (left % unit + unit) % unit;
+    int64_t range = size_of((left - lost) / unit);
+    int64_t most = 1;
+    for (uint32_t option = 0; option < deck->core->first[deck->core->jobs]; ++option) {
+        int32_t *more = deck->more + (size_t)option * deck->rows + row;
+        *more = (int32_t)(*more / unit);
+        most = size_of(*more) > most ? size_of(*more) : most;
+        range += size_of(*more);
+    }
+    const phx_wide start = (phx_wide)price * lost + deck->start;
+    const phx_wide cost = (phx_wide)price * unit;
+    const int64_t large = INT64_C(1) << 62;
+    deck->start = start < large ? (int64_t)start : large;
+    deck->price[row] = cost < large ? (int64_t)cost : large;
+    deck->range[row] = range;
+    deck->most[row] = most;
+    deck->left[row] = (int32_t)((left - lost) / unit);
+    return range <= INT32_MAX;
+}
+
+int phx_deck_fill(phx_deck *deck, const phx_round *round, const int64_t *prices)
+{
+    deck->start = 0;
+    find_more(deck, round);
+    sort_jobs(deck);
+    for (uint32_t row = 0; row < deck->rows; ++row) {
+        if (!count_row(deck, row, prices[row])) {
+            return 0;
+        }
+    }
+    return 1;
+}

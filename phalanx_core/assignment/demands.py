@@ -1,0 +1,155 @@
+"""What configurations want of each capacity, and what tenants may have of it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from phalanx_core.checks import array_of
+from phalanx_core.errors import InvalidRequest
+
+DEMAND_MAX = 2**31 - 1
+
+
+class Demands(NamedTuple):
+    """Demands of the configurations, by groups of jobs that have the same.
+
+    Attributes
+    ----------
+    rows
+        uint32, shape (groups * configurations, rows).
+    groups
+        How many there are.
+    group
+        Of each job, None where there is one: uint32, shape (jobs,).
+    capacity
+        Of each row: int64.
+    """
+
+    rows: NDArray[np.uint32]
+    groups: int
+    group: NDArray[np.uint32] | None
+    capacity: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls, given: ArrayLike, shape: tuple[int, ...], capacity: NDArray[np.int64]
+    ) -> Self:
+        """Check demands beside the shape of utilities.
+
+        Raises
+        ------
+        InvalidRequest
+            If they are no whole numbers from 0, or of another shape.
+        """
+        wanted = whole_numbers("demand", given)
+        rows = capacity.size
+        full = (*shape, rows)
+        # Without a last axis for rows there is one row; without one for jobs all are alike.
+        if rows == 1 and wanted.ndim and wanted.shape in (shape, shape[1:]):
+            wanted = wanted[..., None]
+        if wanted.shape not in (full, full[1:]):
+            raise InvalidRequest(
+                f"demand of shape {wanted.shape}: {full} or {full[1:]}"
+                + (
+                    f", or without its last axis, {shape} or {shape[1:]}"
+                    if rows == 1
+                    else ""
+                )
+            )
+        alike = wanted.ndim == 2
+        groups = 1 if alike else shape[0]
+        group = None if alike else np.arange(groups, dtype=np.uint32)
+        table = wanted.astype(np.uint32).reshape(groups * shape[1], rows)
+        return cls(table, groups, group, capacity)
+
+    def with_quotas(
+        self, tenant: ArrayLike | None, quota: ArrayLike | None, jobs: int
+    ) -> Self:
+        """With a row for each type that a tenant may have so much of.
+
+        Raises
+        ------
+        InvalidRequest
+            If one is given without the other, or a shape or value is wrong.
+        """
+        if tenant is None or quota is None:
+            raise InvalidRequest("tenant and quota: both, or neither")
+        limits = array_of("quota", quota)
+        if limits.ndim == 1 and self.capacity.size == 1:
+            limits = limits[:, None]
+        if limits.ndim != 2 or limits.shape[1] != self.capacity.size:
+            raise InvalidRequest(
+                f"quota of shape {limits.shape}: (tenants, {self.capacity.size})"
+            )
+        limits = whole_numbers("quota", np.where(limits == -1, DEMAND_MAX, limits))
+        mine = _tenants(tenant, limits.shape[0], jobs)
+        configurations = self.rows.shape[0] // max(1, self.groups)
+        wide = self.rows.reshape(self.groups, configurations, -1)
+        if self.group is None:
+            # One group for each tenant, whose rows differ.
+            wide = np.broadcast_to(wide, (limits.shape[0], *wide.shape[1:]))
+            group, owner = mine, np.arange(limits.shape[0])
+        else:
+            group, owner = self.group, mine.astype(np.int64)
+        who, kind = np.nonzero(limits < DEMAND_MAX)
+        added = wide[:, :, kind] * (owner[:, None] == who)[:, None, :]
+        table = np.concatenate([wide, added], axis=2).astype(np.uint32)
+        return type(self)(
+            np.ascontiguousarray(table.reshape(-1, table.shape[2])),
+            table.shape[0],
+            group,
+            np.concatenate([self.capacity, limits[who, kind]]),
+        )
+
+    def taken(self, fixed: NDArray[np.int32]) -> NDArray[np.int64]:
+        """What jobs want of each row with these configurations, -1 = nothing."""
+        some = np.flatnonzero(fixed >= 0)
+        if not some.size:
+            return np.zeros(self.capacity.size, np.int64)
+        configurations = self.rows.shape[0] // max(1, self.groups)
+        group: Any = 0 if self.group is None else self.group[some].astype(np.int64)
+        kinds = group * configurations + fixed[some]
+        wanted: NDArray[np.int64] = self.rows[kinds].sum(axis=0, dtype=np.int64)
+        return wanted
+
+
+def whole_numbers(name: str, given: ArrayLike) -> NDArray[np.int64]:
+    """Integers from 0 to 2**31 - 1; floats that are whole count as such.
+
+    Raises
+    ------
+    InvalidRequest
+        With the name, the value and the rule.
+    """
+    row = array_of(name, given)
+    if row.size == 0:
+        row = row.astype(np.int64)
+    if row.dtype.kind == "f" and np.array_equal(row, np.rint(row)):
+        row = np.clip(row, -1, float(DEMAND_MAX) + 1).astype(np.int64)
+    if row.dtype.kind not in "iu":
+        raise InvalidRequest(f"{name} of dtype {row.dtype}: whole numbers")
+    if row.size and not 0 <= int(row.min()) <= int(row.max()) <= DEMAND_MAX:
+        bad = (row < 0) | (row > DEMAND_MAX)
+        at = np.argwhere(bad)[0].tolist()
+        where = f"[{', '.join(map(str, at))}]" if at else ""
+        value = row[tuple(at)]
+        raise InvalidRequest(f"{name}{where} is {value}: from 0 to {DEMAND_MAX}")
+    return row.astype(np.int64, copy=False)
+
+
+def _tenants(given: ArrayLike, tenants: int, jobs: int) -> NDArray[np.uint32]:
+    mine = array_of("tenant", given)
+    if mine.ndim != 1 or mine.dtype.kind not in "iu" or mine.size != jobs:
+        raise InvalidRequest(
+            f"tenant of shape {mine.shape} and dtype {mine.dtype}: an integer a job"
+        )
+    bad = (mine < 0) | (mine >= tenants)
+    if bad.any():
+        job = int(np.argmax(bad))
+        raise InvalidRequest(
+            f"tenant[{job}] is {mine[job]}: a row of quota, 0 to {tenants - 1}"
+        )
+    return mine.astype(np.uint32)

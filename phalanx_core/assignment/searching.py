@@ -1,0 +1,289 @@
+"""One round's search: the best answer so far, the lowest bound, what may still be spent."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phalanx_core.assignment.classes import Classes
+from phalanx_core.assignment.core import Core, Found
+from phalanx_core.assignment.evolving import Hybrid
+from phalanx_core.assignment.problem import AssignmentProblem, ChosenArray, IntArray
+from phalanx_core.assignment.proving import prove
+from phalanx_core.assignment.rounds import PASSES_MAX, ROWS_MAX, Round
+from phalanx_core.errors import InvalidRequest, InvariantBroken
+
+# Entries of the dense recurrence, jobs times capacity, up to which it is the fastest.
+DENSE_ENTRIES = 1 << 20
+# Options beyond the bases that an answer is mended with, and that a first core has.
+MENDED_OPTIONS = 2000
+FIRST_OPTIONS = 24
+# States of the exact search, beyond which CP-SAT takes over.
+STATES = 1 << 17
+# So many of them take about a second.
+STATES_PER_SECOND = 200_000
+# Choices that are asked for prices once there is no time left: a tenth of a millisecond.
+CHOICES_LATE = 50_000
+# Changes that make an answer of what jobs take at some prices.
+CHANGES_MAX = 1000
+
+
+@dataclass(slots=True)
+class Search:
+    """Solves a problem by one of the solvers.
+
+    Attributes
+    ----------
+    chosen, total, used
+        The best answer so far: always one that fits.
+    bound
+        No answer is worth more.
+    prices
+        Of the capacities, None before they are found.
+    """
+
+    problem: AssignmentProblem
+    effort: int | None
+    gap: float
+    seed: int
+    time_limit_s: float | None
+    started: float
+    start: NDArray[np.float64] | None
+    hybrid: Hybrid
+    round: Round = field(init=False)
+    chosen: ChosenArray = field(init=False)
+    total: int = field(init=False, default=0)
+    used: IntArray = field(init=False)
+    bound: int = field(init=False, default=0)
+    prices: IntArray | None = field(init=False, default=None)
+    ceiling: int = field(init=False, default=0)
+    spent: int = 0
+    solver: str = "trivial"
+    limited: bool = False
+
+    def run(self, solver: str) -> None:
+        """Search until the answer is as good as was asked for, or a limit is met."""
+        problem = self.problem
+        self.round = Round.of(problem)
+        self.chosen = problem.alone
+        self.total, self.used = self.round.sums(problem.alone)
+        self.bound = self.total
+        if (self.used <= problem.capacity).all():
+            return
+        self.chosen = np.full(problem.jobs, -1, np.int32)
+        self.total, self.used = 0, np.zeros_like(problem.capacity)
+        one = problem.capacity.size == 1
+        if solver == "dp" and not one:
+            raise InvalidRequest("solver 'dp': for one capacity alone")
+        small = one and problem.jobs * (int(problem.capacity[0]) + 1) <= DENSE_ENTRIES
+        if solver == "dp" or (solver == "auto" and small):
+            self.solver = "dp"
+            self._offer(self.round.dense())
+            self.bound = self.total
+            return
+        if problem.capacity.size > ROWS_MAX:
+            raise InvalidRequest(
+                f"capacity of {problem.capacity.size} rows: at most {ROWS_MAX}"
+            )
+        self.solver = "core"
+        self._by_prices(solver)
+        if self.total < self.bound:
+            self._offer(self.round.filled(np.full_like(self.chosen, -1), self._dear()))
+
+    def certify(self) -> None:
+        """Have CP-SAT look for anything better among what the prices leave open."""
+        if self.problem.capacity.size == 0 or self.bound > self.total:
+            return
+        if self.prices is None:
+            self._price(1e-10)
+        assert self.prices is not None
+        core = Core(
+            self.round, self.round.losses(self.prices), self.ceiling - self.total
+        )
+        proof = prove(
+            self.round,
+            core,
+            Classes.alike(core, self.round),
+            self.total + 1,
+            seed=self.seed,
+        )
+        self.spent += proof.steps
+        if proof.chosen is not None or not proof.finished:
+            raise InvariantBroken(
+                "A1",
+                f"solve: {self.solver} says {self.total} is the most, CP-SAT does not",
+            )
+
+    def closed(self) -> bool:
+        """Whether the answer is as good as was asked for."""
+        return self.bound - self.total <= self.gap * self.bound
+
+    def _by_prices(self, solver: str) -> None:
+        shared = self._price(self.gap / 8 if self.gap else 1e-10)
+        self._mend(shared)
+        if self.gap and not self.closed():
+            self._mend(self._price(1e-10))
+        if solver == "cp-sat":
+            self._whole_model()
+        elif solver == "nsga2":
+            self._evolve()
+        elif not self.closed():
+            self._core()
+
+    def _price(self, tolerance: float) -> ChosenArray:
+        """Prices of a bound that is the lowest but for so much of it."""
+        most = PASSES_MAX
+        if self._is_late():
+            most = min(most, 2 + CHOICES_LATE // max(1, self.problem.value.size))
+        priced = self.round.priced(self.start, tolerance, most)
+        self.prices, self.ceiling = priced.prices, priced.bound
+        self.start = priced.prices.astype(np.float64)
+        self.bound = min(self.bound, priced.bound)
+        self.spent += priced.passes
+        return priced.shared
+
+    def _mend(self, shared: ChosenArray) -> None:
+        """Answers from what prices leave open, of more and more until one is found."""
+        assert self.prices is not None
+        lost = self.round.losses(self.prices)
+        bits = int(np.searchsorted(lost.counts, lost.counts[0] + MENDED_OPTIONS))
+        while True:
+            everything = bits >= 62
+            core = Core(self.round, lost, (1 << min(bits, 62)) - 1)
+            apart = core.apart()
+            found = False
+            for start in (core.base, shared):
+                begun = core.parted(start)
+                most = None if everything else CHANGES_MAX
+                mended = apart.mended(self.prices, begun, most)
+                if mended is not None:
+                    self._offer(core.joined(mended, apart))
+                    found = True
+            if found or everything:
+                return
+            bits += 3
+
+    def _offer(self, chosen: ChosenArray) -> None:
+        """Take an answer if it is better and fits."""
+        total, used = self.round.sums(chosen)
+        if total > self.total and (used <= self.problem.capacity).all():
+            self.chosen, self.total, self.used = chosen, total, used
+
+    def _dear(self) -> IntArray:
+        """Jobs by what they are worth for the share of the capacities that they want."""
+        problem = self.problem
+        counts = np.diff(problem.first)
+        at = problem.first[:-1] + np.maximum(problem.alone, 0)
+        at = np.minimum(at, max(0, problem.value.size - 1))
+        share = (
+            problem.demand[problem.kind[at]] / np.maximum(problem.capacity, 1)
+        ).sum(axis=1)
+        worth = np.where(counts > 0, problem.value[at], 0)
+        return np.argsort(-worth / np.maximum(share, 1e-12), kind="stable")
+
+    def _left(self) -> tuple[int | None, float | None]:
+        """Steps and seconds that may still be spent."""
+        seconds = None
+        if self.time_limit_s is not None:
+            seconds = self.time_limit_s - (time.perf_counter() - self.started)
+        return None if self.effort is None else self.effort - self.spent, seconds
+
+    def _is_late(self) -> bool:
+        """Whether the time is over."""
+        _, seconds = self._left()
+        late = seconds is not None and seconds <= 0
+        self.limited |= late
+        return late
+
+    def _is_over(self) -> bool:
+        """Whether nothing may be spent any more."""
+        steps, _ = self._left()
+        return self._is_late() or (steps is not None and steps <= 0)
+
+    def _whole_model(self) -> None:
+        self.solver = "cp-sat"
+        if self._is_over():
+            return
+        nothing = np.zeros_like(self.problem.capacity)
+        core = Core(self.round, self.round.losses(nothing), (1 << 62) - 1)
+        self._prove(core, self.total)
+
+    def _evolve(self) -> None:
+        found = self.hybrid.evolved(self.problem, self.chosen, self.seed, *self._left())
+        self.solver = "nsga2"
+        self.spent += found.evaluations
+        self.limited |= found.limited
+        # Of answers worth as much it has the one of fewer changes.
+        self.chosen = found.chosen
+        self.total, self.used = self.round.sums(found.chosen)
+
+    def _core(self) -> None:
+        """Widens what counts until it holds a proven best answer.
+
+        An answer worth ``ceiling - loss`` takes no option that loses more, so that much
+        of the problem decides whether there is one.
+        """
+        assert self.prices is not None
+        lost = self.round.losses(self.prices)
+        first = 1 << int(np.searchsorted(lost.counts, lost.counts[0] + FIRST_OPTIONS))
+        floor, step = 0, first
+        searching = True
+        while not self.closed() and not self._is_over():
+            below = min(floor + step, self.ceiling - self.total)
+            core = Core(self.round, lost, below - 1)
+            if searching:
+                found = self._search(core, below, floor)
+                if found.finished:
+                    floor, step = below, 2 * step
+                elif found.floor > floor:
+                    floor, step = found.floor, first
+                else:
+                    searching = False
+            elif self._prove(core, self.ceiling - below + 1):
+                floor, step = below, 2 * step
+            else:
+                return
+            self._lower(self.ceiling - floor)
+
+    def _search(self, core: Core, below: int, floor: int) -> Found:
+        """Look through a core's states, as many as may be."""
+        assert self.prices is not None
+        steps, seconds = self._left()
+        states = STATES if steps is None else min(STATES, steps)
+        if seconds is not None and seconds * STATES_PER_SECOND < states:
+            states = int(seconds * STATES_PER_SECOND)
+            self.limited = True
+        found = core.searched(self.prices, below, floor, max(states, 1))
+        self.spent += found.steps
+        if found.chosen is not None:
+            self._offer(found.chosen)
+        return found
+
+    def _lower(self, proven: int) -> None:
+        """No answer is worth more than so much, or than the best there is."""
+        self.bound = min(self.bound, max(proven, self.total))
+
+    def _prove(self, core: Core, least: int) -> bool:
+        """Ask for an answer worth at least so much; whether asking on makes sense."""
+        steps, seconds = self._left()
+        proof = prove(
+            self.round,
+            core,
+            Classes.alike(core, self.round),
+            least,
+            steps=steps,
+            seconds=seconds,
+            seed=self.seed,
+        )
+        self.spent += proof.steps
+        if proof.chosen is not None:
+            self._offer(proof.chosen)
+        if not proof.finished:
+            self.limited |= seconds is not None
+            return False
+        # Nothing among these is worth so much, or the best of these is the best of all.
+        self._lower(least - 1 if proof.chosen is None else self.total)
+        return True
