@@ -173,7 +173,7 @@ static int take_job(search *all, uint32_t at)
  * a new layer of them begins. */
 static void drop_states(search *all, uint32_t at)
 {
-    const int64_t least = all->deck.least[all->deck.order[at]];
+    const int64_t least = (int64_t)all->deck.least[all->deck.order[at]];
     const uint32_t layer = phx_layer_of(&all->floors, at);
     const int asks = at % all->floors.stride == 0;
     uint32_t kept = 0;

@@ -17,7 +17,7 @@ typedef struct phx_deck {
     int64_t range[PHX_ROWS_MAX]; /* the most units that a row can be off */
     int64_t most[PHX_ROWS_MAX];  /* the most that an option changes a row by */
     uint32_t *order;             /* [jobs] */
-    int64_t *least;              /* [jobs]: what another option than the base loses at least */
+    uint64_t *least;             /* [jobs]: what another option than the base loses at least */
     uint32_t *owner;             /* [options]: their job in the core */
     int32_t *more;               /* [options * rows]: units beyond the base's */
 } phx_deck;

@@ -33,34 +33,9 @@ static void find_more(phx_deck *deck, const phx_round *round)
                     (int32_t)(wants(deck, round, job, option, row) -
                               wants(deck, round, job, base, row));
             }
-            if (option > base && core->loss[option] < deck->least[job]) {
-                deck->least[job] = core->loss[option];
+            if (option > base && (uint64_t)core->loss[option] < deck->least[job]) {
+                deck->least[job] = (uint64_t)core->loss[option];
             }
-        }
-    }
-}
-
-static int before(const phx_deck *deck, uint32_t one, uint32_t other)
-{
-    return deck->least[one] < deck->least[other] ||
-           (deck->least[one] == deck->least[other] && one < other);
-}
-
-/* Shell's sort, by gaps of halves. */
-static void sort_jobs(phx_deck *deck)
-{
-    const uint32_t jobs = deck->core->jobs;
-    for (uint32_t job = 0; job < jobs; ++job) {
-        deck->order[job] = job;
-    }
-    for (uint32_t gap = jobs / 2; gap > 0; gap /= 2) {
-        for (uint32_t at = gap; at < jobs; ++at) {
-            const uint32_t moved = deck->order[at];
-            uint32_t to = at;
-            for (; to >= gap && before(deck, moved, deck->order[to - gap]); to -= gap) {
-                deck->order[to] = deck->order[to - gap];
-            }
-            deck->order[to] = moved;
         }
     }
 }
@@ -114,7 +89,7 @@ int phx_deck_fill(phx_deck *deck, const phx_round *round, const int64_t *prices)
 {
     deck->start = 0;
     find_more(deck, round);
-    sort_jobs(deck);
+    phx_order_by(deck->least, deck->core->jobs, deck->order);
     for (uint32_t row = 0; row < deck->rows; ++row) {
         if (!count_row(deck, row, prices[row])) {
             return 0;

@@ -75,7 +75,7 @@ typedef struct table_row {
     int32_t held;
 } table_row;
 
-static table_row row_of(const phx_table *table, int64_t job)
+static table_row row_of(const phx_table *table, uint32_t job)
 {
     const uint32_t group = table->group == NULL ? 0 : table->group[job];
     const table_row found = {table->utility + (size_t)job * table->configurations,
@@ -110,7 +110,7 @@ static int32_t shift_of(const phx_table *table, const uint8_t *fits, int32_t job
     return by_job < by_all ? by_job : by_all;
 }
 
-void phx_round_build(const phx_table *table, const int64_t *order, int32_t job_bits,
+void phx_round_build(const phx_table *table, const uint32_t *order, int32_t job_bits,
                      int32_t all_bits, int32_t bits, uint8_t *fits, uint32_t *first, uint32_t *kind,
                      int64_t *value, int32_t *alone, int32_t *shift)
 {

@@ -35,6 +35,7 @@ typedef struct phx_table {
     uint32_t groups;
     const uint32_t *group; /* [jobs]; NULL: all are of group 0 */
     const double *utility;
+    const double *counted;  /* what an answer's objective counts; NULL: the utilities */
     const uint32_t *demand; /* [groups * configurations * rows] */
     const int64_t *capacity;
     const int32_t *fixed; /* configuration that a job has in any case, -1 = it is free */
@@ -45,18 +46,23 @@ typedef struct phx_table {
 /* Words that are the same for jobs with the same row, whatever its place: marks[job].
  * PHX_BAD_GANG: a utility is infinite, the first of them is *bad. */
 phx_status phx_round_marks(const phx_table *table, uint64_t *marks, uint64_t *bad);
+/* Places by key, the lower of equal ones first. */
+void phx_order_by(const uint64_t *keys, uint32_t count, uint32_t *order);
 /* Puts a table into a round's arrays, jobs in the given order: what is NaN, worth less than `idle`
  * or wants more than a capacity is left out, as are jobs that are fixed. A choice is worth its
  * utility less idle, times 2^(shift + bits), rounded to 2^bits, and one more if it is held; the
  * sum of the jobs' best stays below 2^job_bits, that of all choices below 2^all_bits. `fits` is
  * scratch, a byte a row of demand. Its kinds are rows of the table's demand. alone[job] is what a
  * job would take alone. */
-void phx_round_build(const phx_table *table, const int64_t *order, int32_t job_bits,
+void phx_round_build(const phx_table *table, const uint32_t *order, int32_t job_bits,
                      int32_t all_bits, int32_t bits, uint8_t *fits, uint32_t *first, uint32_t *kind,
                      int64_t *value, int32_t *alone, int32_t *shift);
 /* What an answer is worth and wants. PHX_BAD_GANG: a place that is none. */
 phx_status phx_round_sum(const phx_round *round, const int32_t *chosen, int64_t *total,
                          int64_t *used);
+
+/* What an answer is worth to the caller, -1 = the job is left out: added up in that order. */
+double phx_objective(const phx_table *table, const uint32_t *order, const int32_t *choice);
 
 /* Bytes of scratch that phx_assign_dense wants. */
 size_t phx_assign_dense_bytes(uint32_t jobs, uint32_t capacity);
@@ -65,6 +71,23 @@ size_t phx_assign_dense_bytes(uint32_t jobs, uint32_t capacity);
  * job, and so on. PHX_BAD_GANG: there is not one row, `first` falls, or a job has more than 65,534
  * choices. */
 phx_status phx_assign_dense(const phx_round *round, void *scratch, int32_t *chosen, int64_t *total);
+
+/* What phx_small_solve says beside the answer. */
+typedef struct phx_small {
+    int64_t used;
+    uint64_t bad;
+    double objective;
+    int32_t shift;
+    uint32_t trivial; /* every job has what it would take alone */
+} phx_small;
+
+/* Bytes of scratch that phx_small_solve wants. */
+size_t phx_small_bytes(const phx_table *table);
+/* phx_round_marks, phx_round_build and phx_assign_dense for a table of one row: choice[job] is a
+ * configuration, -1 = none. `order` may be NULL: by the marks. PHX_BAD_GANG: as those. */
+phx_status phx_small_solve(const phx_table *table, const uint32_t *order, int32_t job_bits,
+                           int32_t all_bits, int32_t bits, void *scratch, int32_t *choice,
+                           phx_small *told);
 
 /* What no answer exceeds, given a price >= 0 of each row: every job takes what is worth most beyond
  * its price, and all capacities are sold. Exact. PHX_BAD_GANG: a price below 0, or a bound of 2^62

@@ -35,17 +35,30 @@ class Demands(NamedTuple):
 
     @classmethod
     def of(
-        cls, given: ArrayLike, shape: tuple[int, ...], capacity: NDArray[np.int64]
+        cls,
+        given: ArrayLike,
+        shape: tuple[int, ...],
+        capacity: ArrayLike,
+        tenant: ArrayLike | None = None,
+        quota: ArrayLike | None = None,
     ) -> Self:
         """Check demands beside the shape of utilities.
+
+        Parameters
+        ----------
+        given, capacity, tenant, quota
+            As for :func:`~phalanx_core.assignment.solve`.
 
         Raises
         ------
         InvalidRequest
             If they are no whole numbers from 0, or of another shape.
         """
+        limits = np.atleast_1d(whole_numbers("capacity", capacity))
+        if limits.ndim > 1:
+            raise InvalidRequest(f"capacity of shape {limits.shape}: one number a row")
         wanted = whole_numbers("demand", given)
-        rows = capacity.size
+        rows = limits.size
         full = (*shape, rows)
         # Without a last axis for rows there is one row; without one for jobs all are alike.
         if rows == 1 and wanted.ndim and wanted.shape in (shape, shape[1:]):
@@ -63,7 +76,10 @@ class Demands(NamedTuple):
         groups = 1 if alike else shape[0]
         group = None if alike else np.arange(groups, dtype=np.uint32)
         table = wanted.astype(np.uint32).reshape(groups * shape[1], rows)
-        return cls(table, groups, group, capacity)
+        made = cls(table, groups, group, limits)
+        if tenant is None and quota is None:
+            return made
+        return made.with_quotas(tenant, quota, shape[0])
 
     def with_quotas(
         self, tenant: ArrayLike | None, quota: ArrayLike | None, jobs: int
@@ -131,9 +147,10 @@ def whole_numbers(name: str, given: ArrayLike) -> NDArray[np.int64]:
         row = np.clip(row, -1, float(DEMAND_MAX) + 1).astype(np.int64)
     if row.dtype.kind not in "iu":
         raise InvalidRequest(f"{name} of dtype {row.dtype}: whole numbers")
-    if row.size and not 0 <= int(row.min()) <= int(row.max()) <= DEMAND_MAX:
-        bad = (row < 0) | (row > DEMAND_MAX)
-        at = np.argwhere(bad)[0].tolist()
+    # Faster than two comparisons; a number below 0 has its upper bits set.
+    bad = row >> 31
+    if bad.any():
+        at = np.argwhere(bad != 0)[0].tolist()
         where = f"[{', '.join(map(str, at))}]" if at else ""
         value = row[tuple(at)]
         raise InvalidRequest(f"{name}{where} is {value}: from 0 to {DEMAND_MAX}")

@@ -19,12 +19,16 @@ class Held(NamedTuple):
     ----------
     utility
         float64, shape (jobs, configurations).
+    held
+        Configuration that each job holds, -1 = none: int32, shape (jobs,); None where
+        nobody holds any.
     fixed
-        Configuration that a job keeps, -1 = it is free: int32, shape (jobs,).
+        Configuration that a job keeps, -1 = it is free; None where all are: likewise.
     """
 
     utility: NDArray[np.float64]
-    fixed: ChosenArray
+    held: ChosenArray | None = None
+    fixed: ChosenArray | None = None
 
     @classmethod
     def of(
@@ -41,29 +45,33 @@ class Held(NamedTuple):
         InvalidRequest
             If a shape or value is wrong, or a job is fixed that holds nothing.
         """
-        free = np.full(worth.shape[0], -1, np.int32)
         if not (is_number(keep_bonus) and keep_bonus >= 0):
             raise InvalidRequest(f"keep_bonus {keep_bonus!r}: finite and at least 0")
         if current is None:
             if keep_bonus or fixed is not None:
                 raise InvalidRequest("current None: keep_bonus and fixed are about it")
-            return cls(worth, free)
-        held = held_configurations(current, worth.shape)
+            return cls(worth)
+        held = held_configurations(current, worth.shape).astype(np.int32)
         rows = np.flatnonzero(held >= 0)
+        stay = None if fixed is None else _stay(worth, held, fixed)
         if keep_bonus:
             worth = worth.copy()
             worth[rows, held[rows]] += keep_bonus
-        if fixed is None:
-            return cls(worth, free)
-        stay = array_of("fixed", fixed)
-        if stay.shape != free.shape or stay.dtype != np.bool_:
-            raise InvalidRequest(
-                f"fixed of shape {stay.shape} and dtype {stay.dtype}: a bool for each job"
-            )
-        empty = stay & ((held < 0) | np.isnan(worth[np.arange(stay.size), held]))
-        if empty.any():
-            job = int(np.argmax(empty))
-            raise InvalidRequest(
-                f"fixed[{job}]: the job holds no configuration that it can run"
-            )
-        return cls(worth, np.where(stay, held, free).astype(np.int32))
+        return cls(worth, held if rows.size else None, stay)
+
+
+def _stay(
+    worth: NDArray[np.float64], held: ChosenArray, fixed: ArrayLike
+) -> ChosenArray:
+    stay = array_of("fixed", fixed)
+    if stay.shape != held.shape or stay.dtype != np.bool_:
+        raise InvalidRequest(
+            f"fixed of shape {stay.shape} and dtype {stay.dtype}: a bool for each job"
+        )
+    empty = stay & ((held < 0) | np.isnan(worth[np.arange(stay.size), held]))
+    if empty.any():
+        job = int(np.argmax(empty))
+        raise InvalidRequest(
+            f"fixed[{job}]: the job holds no configuration that it can run"
+        )
+    return np.where(stay, held, -1).astype(np.int32)

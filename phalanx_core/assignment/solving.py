@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import time
-from math import fsum
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from phalanx_core.assignment.demands import Demands
 from phalanx_core.assignment.evolving import Hybrid
 from phalanx_core.assignment.holding import Held
-from phalanx_core.assignment.problem import AssignmentProblem, utilities
+from phalanx_core.assignment.problem import AssignmentProblem
 from phalanx_core.assignment.result import Assignment
-from phalanx_core.assignment.searching import Search
-from phalanx_core.checks import is_number, is_whole, numbers_of
+from phalanx_core.assignment.searching import DENSE_ENTRIES, Search
+from phalanx_core.assignment.table import Table, utilities
+from phalanx_core.checks import array_of, is_number, is_whole, numbers_of
 from phalanx_core.errors import InvalidRequest
 
 SEED_MAX = 2**31 - 1  # what CP-SAT takes
@@ -32,6 +33,9 @@ def solve(
     current: ArrayLike | None = None,
     keep_bonus: float = 0.0,
     fixed: ArrayLike | None = None,
+    forbidden: ArrayLike | None = None,
+    tenant: ArrayLike | None = None,
+    quota: ArrayLike | None = None,
     prices: ArrayLike | None = None,
     effort: int | None = None,
     time_limit_s: float | None = None,
@@ -65,14 +69,23 @@ def solve(
         One distinct integer a job; where answers are equal, those with lower keys come
         first. Without them jobs with equal rows stand as they came.
     current
-        Configuration that each job holds now, -1 = none: integers, shape (jobs,).
+        Configuration that each job holds now, -1 = none: integers, shape (jobs,). Of
+        answers that are worth the same, to the bits that utilities are rounded to, the
+        one that keeps most of them is taken.
     keep_bonus
         What keeping it is worth beyond its utility, at least 0; not part of the answer's
         objective.
     fixed
         Jobs that keep it whatever it is worth: bool, shape (jobs,).
+    forbidden
+        Pairs that are not to be, as NaN in ``utility``: bool, shape of ``utility``.
+    tenant, quota
+        Tenant of each job, a row of ``quota``: integers, shape (jobs,); and the most GPUs
+        of each type that all jobs of a tenant may have, -1 = no limit: integers, shape
+        (tenants, types). Each limit is a row after those of the types in the answer's
+        ``used``, ``capacity`` and ``prices``, tenant by tenant.
     prices
-        Of the last round's answer, to start from: shape (types,).
+        Of the last round's answer, to start from: shape (rows,).
     effort
         Most steps of proving, or individuals of "nsga2"; None: as many as it takes.
     time_limit_s
@@ -124,18 +137,61 @@ def solve(
     _check_limits(effort, time_limit_s, gap)
     if not (is_whole(seed) and seed <= SEED_MAX):
         raise InvalidRequest(f"seed {seed!r}: a whole number from 0 to {SEED_MAX}")
-    worth = utilities(utility)
+    if not is_number(idle):
+        raise InvalidRequest(f"idle {idle!r}: a finite number")
+    worth = _allowed(utilities(utility), forbidden)
+    wants = Demands.of(demand, worth.shape, capacity, tenant, quota)
     hybrid = Hybrid.of(population, generations, current)
     held = Held.of(worth, current, keep_bonus, fixed)
-    problem = AssignmentProblem.of(
-        held.utility, demand, capacity, idle, keys=keys, fixed=held.fixed
-    )
-    start = _start(prices, problem)
+    table = Table(held.utility, wants, idle, held.fixed, held.held, worth)
+    start = _start(prices, wants.capacity.size)
+    if not certify and solver in ("auto", "dp") and _is_small(table):
+        return _small(table, keys, started)
+    problem = AssignmentProblem.of_table(table, keys)
+    if start is not None:
+        start = np.ldexp(start, problem.shift)
     search = Search(problem, effort, gap, seed, time_limit_s, started, start, hybrid)
     search.run(solver)
     if certify:
         search.certify()
-    return _told(search, worth, idle, started)
+    return _told(search, table, started)
+
+
+def _allowed(
+    worth: NDArray[np.float64], forbidden: ArrayLike | None
+) -> NDArray[np.float64]:
+    if forbidden is None:
+        return worth
+    never = array_of("forbidden", forbidden)
+    if never.shape != worth.shape or never.dtype != np.bool_:
+        raise InvalidRequest(
+            f"forbidden of shape {never.shape} and dtype {never.dtype}: a bool for each "
+            "utility"
+        )
+    return np.where(never, np.nan, worth)
+
+
+def _is_small(table: Table) -> bool:
+    return (
+        table.capacity.size == 1
+        and table.jobs * (int(table.capacity[0]) + 1) <= DENSE_ENTRIES
+    )
+
+
+def _small(table: Table, keys: ArrayLike | None, started: float) -> Assignment:
+    """The route of small rounds of one type: one call, or the call is what takes time."""
+    answer = table.small_answer(keys)
+    return Assignment(
+        choice=answer.choice,
+        objective=answer.objective,
+        bound=answer.objective,
+        status="optimal",
+        solver="trivial" if answer.trivial else "dp",
+        effort=0,
+        used=answer.used,
+        capacity=table.wants.capacity,
+        time_s=time.perf_counter() - started,
+    )
 
 
 def _check_limits(effort: Any, time_limit_s: Any, gap: Any) -> None:
@@ -148,36 +204,32 @@ def _check_limits(effort: Any, time_limit_s: Any, gap: Any) -> None:
 
 
 def _start(
-    prices: ArrayLike | None, problem: AssignmentProblem
+    prices: ArrayLike | None, rows: int
 ) -> NDArray[np.float64] | None:
     if prices is None:
         return None
-    rule = f"{problem.capacity.size} numbers from 0 upward"
+    rule = f"{rows} numbers from 0 upward"
     given = np.atleast_1d(numbers_of(f"prices {prices!r}", prices, rule))
-    bad = given.shape != problem.capacity.shape or not np.isfinite(given).all()
+    bad = given.shape != (rows,) or not np.isfinite(given).all()
     if bad or (given < 0).any():
         raise InvalidRequest(f"prices {prices!r}: {rule}")
-    return np.ldexp(given, problem.shift)
+    return given
 
 
-def _told(
-    search: Search, worth: NDArray[np.float64], idle: float, started: float
-) -> Assignment:
+def _told(search: Search, table: Table, started: float) -> Assignment:
     problem = search.problem
     choice = problem.told(search.chosen)
-    rows = np.flatnonzero(choice >= 0)
-    taken = worth[rows, choice[rows]]
-    objective = fsum([*taken.tolist(), *[idle] * (choice.size - rows.size)])
+    objective = table.objective(problem.order, choice)
     open_ = search.bound - search.total
     return Assignment(
         choice=choice,
-        objective=objective + 0.0,
+        objective=objective,
         bound=objective + float(np.ldexp(float(open_), -problem.shift)),
         status="optimal" if open_ == 0 else "feasible",
         solver=search.solver,
         effort=search.spent,
         used=search.used + problem.taken_before,
-        capacity=problem.capacity + problem.taken_before,
+        capacity=table.wants.capacity,
         prices=None
         if search.prices is None
         else np.ldexp(search.prices.astype(np.float64), -problem.shift),

@@ -1,0 +1,135 @@
+/* A small round of one row, from the table to the answer in one call. */
+#include "core.h"
+#include "solve.h"
+
+#include <string.h>
+
+void phx_order_by(const uint64_t *keys, uint32_t count, uint32_t *order)
+{
+    for (uint32_t at = 0; at < count; ++at) {
+        order[at] = at;
+    }
+    uint32_t gap = 1;
+    while (gap < count / 3) {
+        gap = 3 * gap + 1;
+    }
+    for (; gap > 0; gap /= 3) {
+        for (uint32_t at = gap; at < count; ++at) {
+            const uint32_t moved = order[at];
+            uint32_t to = at;
+            for (; to >= gap; to -= gap) {
+                const uint32_t other = order[to - gap];
+                if (keys[other] < keys[moved] || (keys[other] == keys[moved] && other < moved)) {
+                    break;
+                }
+                order[to] = other;
+            }
+            order[to] = moved;
+        }
+    }
+}
+
+double phx_objective(const phx_table *table, const uint32_t *order, const int32_t *choice)
+{
+    const double *worth = table->counted == NULL ? table->utility : table->counted;
+    double sum = 0.0;
+    double lost = 0.0; /* by rounding, after Neumaier */
+    for (uint32_t place = 0; place < table->jobs; ++place) {
+        const size_t job = order[place];
+        const double next = choice[job] < 0
+                                ? table->idle
+                                : worth[job * table->configurations + (uint32_t)choice[job]];
+        const double more = sum + next;
+        const int sum_is_larger = (sum < 0 ? -sum : sum) >= (next < 0 ? -next : next);
+        lost += sum_is_larger ? (sum - more) + next : (next - more) + sum;
+        sum = more;
+    }
+    return sum + lost + 0.0;
+}
+
+/* Arrays of a small round, all in the caller's scratch. */
+typedef struct small {
+    uint32_t *first;
+    uint32_t *kind;
+    int64_t *value;
+    int32_t *chosen;
+    uint64_t *marks;
+    uint32_t *order;
+    uint8_t *fits;
+    void *dense;
+} small;
+
+static char *lay_out(small *all, const phx_table *table, char *at)
+{
+    const size_t jobs = table->jobs;
+    const size_t pairs = jobs * table->configurations;
+    all->first = phx_next(&at, (jobs + 1) * sizeof *all->first);
+    all->kind = phx_next(&at, pairs * sizeof *all->kind);
+    all->value = phx_next(&at, pairs * sizeof *all->value);
+    all->chosen = phx_next(&at, jobs * sizeof *all->chosen);
+    all->marks = phx_next(&at, jobs * sizeof *all->marks);
+    all->order = phx_next(&at, jobs * sizeof *all->order);
+    all->fits = phx_next(&at, (size_t)table->groups * table->configurations);
+    all->dense = phx_next(&at, phx_assign_dense_bytes(table->jobs, (uint32_t)*table->capacity));
+    return at;
+}
+
+size_t phx_small_bytes(const phx_table *table)
+{
+    small all;
+    char *start = NULL;
+    return (size_t)(lay_out(&all, table, start) - start);
+}
+
+/* The answer as the caller counts: jobs in his order, configurations. */
+static void tell(const phx_table *table, const small *all, int32_t *choice)
+{
+    for (uint32_t place = 0; place < table->jobs; ++place) {
+        const uint32_t job = all->order[place];
+        const int32_t chosen = all->chosen[place];
+        choice[job] = table->fixed[job];
+        if (chosen >= 0) {
+            const uint32_t kind = all->kind[all->first[place] + (uint32_t)chosen];
+            choice[job] = (int32_t)(kind % table->configurations);
+        }
+    }
+}
+
+phx_status phx_small_solve(const phx_table *table, const uint32_t *order, int32_t job_bits,
+                           int32_t all_bits, int32_t bits, void *scratch, int32_t *choice,
+                           phx_small *told)
+{
+    small all;
+    int64_t total = 0;
+    lay_out(&all, table, scratch);
+    if (phx_round_marks(table, all.marks, &told->bad) != PHX_OK) {
+        return PHX_BAD_GANG;
+    }
+    if (order == NULL) {
+        phx_order_by(all.marks, table->jobs, all.order);
+    } else {
+        memcpy(all.order, order, table->jobs * sizeof *order);
+    }
+    phx_round_build(table, all.order, job_bits, all_bits, bits, all.fits, all.first, all.kind,
+                    all.value, all.chosen, &told->shift);
+    const phx_round round = {table->jobs,
+                             1,
+                             table->groups * table->configurations,
+                             all.first,
+                             all.kind,
+                             all.value,
+                             table->demand,
+                             table->capacity,
+                             NULL};
+    phx_status status = phx_round_sum(&round, all.chosen, &total, &told->used);
+    told->trivial = told->used <= *table->capacity;
+    if (status == PHX_OK && !told->trivial) {
+        status = phx_assign_dense(&round, all.dense, all.chosen, &total);
+        status = status == PHX_OK ? phx_round_sum(&round, all.chosen, &total, &told->used) : status;
+    }
+    if (status == PHX_OK) {
+        tell(table, &all, choice);
+        told->objective = phx_objective(table, all.order, choice);
+    }
+    return status;
+}
