@@ -11,6 +11,9 @@ from phalanx_core.assignment.problem import ChosenArray, IntArray, WordArray
 from phalanx_core.assignment.rounds import Losses, Round
 from phalanx_core.native import ffi, lib
 
+# Jobs from which it is asked whether most are alike.
+ALIKE_JOBS = 64
+
 
 class Found(NamedTuple):
     """What a search of a core found.
@@ -132,6 +135,14 @@ class Core:
             int(low[0]),
             int(steps[0]),
         )
+
+    def is_alike(self) -> bool:
+        """Whether it has so few kinds of jobs that counting them suits it better."""
+        jobs = self.job.size
+        if jobs < ALIKE_JOBS:
+            return False
+        sums = np.add.reduceat(self.loss, self.first[:-1].astype(np.int64))
+        return 2 * int(np.unique(sums).size) <= jobs
 
     def choices(self) -> tuple[IntArray, IntArray]:
         """Choice of the round behind each option, -1 = none, and its job's place here."""

@@ -27,7 +27,8 @@ STATES = 1 << 17
 STATES_PER_SECOND = 200_000
 # Choices that are asked for prices once there is no time left: a tenth of a millisecond.
 CHOICES_LATE = 50_000
-# Changes that make an answer of what jobs take at some prices.
+# Changes that make an answer of what is nearly one: the bases, or what jobs take by turns.
+CHANGES_NEAR = 100
 CHANGES_MAX = 1000
 
 
@@ -155,9 +156,12 @@ class Search:
             core = Core(self.round, lost, (1 << min(bits, 62)) - 1)
             apart = core.apart()
             found = False
-            for start in (core.base, shared):
+            starts = [(shared, CHANGES_MAX)]
+            if not core.is_alike():  # who are alike all have the same base
+                starts.insert(0, (core.base, CHANGES_NEAR))
+            for start, near in starts:
                 begun = core.parted(start)
-                most = None if everything else CHANGES_MAX
+                most = None if everything else near
                 mended = apart.mended(self.prices, begun, most)
                 if mended is not None:
                     self._offer(core.joined(mended, apart))
@@ -234,7 +238,7 @@ class Search:
         while not self.closed() and not self._is_over():
             below = min(floor + step, self.ceiling - self.total)
             core = Core(self.round, lost, below - 1)
-            if searching:
+            if searching and not core.is_alike():
                 found = self._search(core, below, floor)
                 if found.finished:
                     floor, step = below, 2 * step
