@@ -84,6 +84,12 @@ static table_row row_of(const phx_table *table, uint32_t job)
     return found;
 }
 
+/* Whether a job may choose. */
+static int is_free(const phx_table *table, uint32_t job)
+{
+    return table->fixed == NULL || table->fixed[job] < 0;
+}
+
 /* The most bits behind the point that keep the sums as small as they must be. */
 static int32_t shift_of(const phx_table *table, const uint8_t *fits, int32_t job_bits,
                         int32_t all_bits)
@@ -93,7 +99,7 @@ static int32_t shift_of(const phx_table *table, const uint8_t *fits, int32_t job
     for (uint32_t job = 0; job < table->jobs; ++job) {
         const table_row row = row_of(table, job);
         double best = 0.0;
-        for (uint32_t at = 0; table->fixed[job] < 0 && at < table->configurations; ++at) {
+        for (uint32_t at = 0; is_free(table, job) && at < table->configurations; ++at) {
             const double net = row.utility[at] - table->idle;
             if (net >= 0 && fits[row.kind + at]) {
                 sum += net;
@@ -122,11 +128,11 @@ void phx_round_build(const phx_table *table, const uint32_t *order, int32_t job_
     uint32_t count = 0;
     for (uint32_t place = 0; place < table->jobs; ++place) {
         const table_row row = row_of(table, order[place]);
-        const int32_t free = table->fixed[order[place]] < 0;
+        const int chooses = is_free(table, order[place]);
         int64_t best = -1;
         first[place] = count;
         alone[place] = -1;
-        for (uint32_t at = 0; free && at < table->configurations; ++at) {
+        for (uint32_t at = 0; chooses && at < table->configurations; ++at) {
             const double net = row.utility[at] - table->idle;
             if (net >= 0 && fits[row.kind + at]) {
                 kind[count] = row.kind + at;

@@ -87,7 +87,7 @@ static void tell(const phx_table *table, const small *all, int32_t *choice)
     for (uint32_t place = 0; place < table->jobs; ++place) {
         const uint32_t job = all->order[place];
         const int32_t chosen = all->chosen[place];
-        choice[job] = table->fixed[job];
+        choice[job] = table->fixed == NULL ? -1 : table->fixed[job];
         if (chosen >= 0) {
             const uint32_t kind = all->kind[all->first[place] + (uint32_t)chosen];
             choice[job] = (int32_t)(kind % table->configurations);

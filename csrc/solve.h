@@ -38,7 +38,7 @@ typedef struct phx_table {
     const double *counted;  /* what an answer's objective counts; NULL: the utilities */
     const uint32_t *demand; /* [groups * configurations * rows] */
     const int64_t *capacity;
-    const int32_t *fixed; /* configuration that a job has in any case, -1 = it is free */
+    const int32_t *fixed; /* configuration that a job has in any case, -1 = it is free; NULL: all */
     const int32_t *held;  /* configuration that wins ties, -1 = none; NULL: for no job */
     double idle;
 } phx_table;

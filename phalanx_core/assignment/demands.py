@@ -54,7 +54,9 @@ class Demands(NamedTuple):
         InvalidRequest
             If they are no whole numbers from 0, or of another shape.
         """
-        limits = np.atleast_1d(whole_numbers("capacity", capacity))
+        limits = whole_numbers("capacity", capacity)
+        if limits.ndim == 0:
+            limits = limits[None]
         if limits.ndim > 1:
             raise InvalidRequest(f"capacity of shape {limits.shape}: one number a row")
         wanted = whole_numbers("demand", given)
@@ -147,10 +149,10 @@ def whole_numbers(name: str, given: ArrayLike) -> NDArray[np.int64]:
         row = np.clip(row, -1, float(DEMAND_MAX) + 1).astype(np.int64)
     if row.dtype.kind not in "iu":
         raise InvalidRequest(f"{name} of dtype {row.dtype}: whole numbers")
-    # Faster than two comparisons; a number below 0 has its upper bits set.
-    bad = row >> 31
-    if bad.any():
-        at = np.argwhere(bad != 0)[0].tolist()
+    # One pass over all: a number below 0 or too large has an upper bit set.
+    if np.bitwise_or.reduce(row, axis=None) >> 31:
+        bad = (row < 0) | (row > DEMAND_MAX)
+        at = np.argwhere(bad)[0].tolist()
         where = f"[{', '.join(map(str, at))}]" if at else ""
         value = row[tuple(at)]
         raise InvalidRequest(f"{name}{where} is {value}: from 0 to {DEMAND_MAX}")

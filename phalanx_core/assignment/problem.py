@@ -47,9 +47,7 @@ class AssignmentProblem:
         What each job would take if it were alone.
     fixed
         What jobs that are no part of the problem have, -1 = they are part: int32, shape
-        (jobs,).
-    taken_before
-        What these want of each row; not part of ``capacity``: int64.
+        (jobs,). What these want is no part of ``capacity``.
     """
 
     jobs: int
@@ -63,7 +61,6 @@ class AssignmentProblem:
     shift: int
     alone: ChosenArray
     fixed: ChosenArray
-    taken_before: IntArray
 
     @classmethod
     def of(
@@ -129,8 +126,9 @@ class AssignmentProblem:
             order=order,
             demand=table.wants.rows,
             capacity=table.capacity,
-            fixed=table.fixed,
-            taken_before=table.taken_before,
+            fixed=np.full(table.jobs, -1, np.int32)
+            if table.fixed is None
+            else table.fixed,
             **table.built(order),
         )
 

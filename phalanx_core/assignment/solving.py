@@ -143,7 +143,8 @@ def solve(
     wants = Demands.of(demand, worth.shape, capacity, tenant, quota)
     hybrid = Hybrid.of(population, generations, current)
     held = Held.of(worth, current, keep_bonus, fixed)
-    table = Table(held.utility, wants, idle, held.fixed, held.held, worth)
+    counted = None if held.utility is worth else worth
+    table = Table(held.utility, wants, idle, held.fixed, held.held, counted)
     start = _start(prices, wants.capacity.size)
     if not certify and solver in ("auto", "dp") and _is_small(table):
         return _small(table, keys, started)
@@ -228,7 +229,7 @@ def _told(search: Search, table: Table, started: float) -> Assignment:
         status="optimal" if open_ == 0 else "feasible",
         solver=search.solver,
         effort=search.spent,
-        used=search.used + problem.taken_before,
+        used=table.wants.capacity - table.capacity + search.used,
         capacity=table.wants.capacity,
         prices=None
         if search.prices is None

@@ -60,8 +60,8 @@ class Table:
 
     Attributes
     ----------
-    capacity, taken_before
-        Of each row, without and of what jobs that are fixed want: int64.
+    capacity
+        Of each row, without what jobs that are fixed want: int64.
     bits
         Of the values, below those of the utilities: they tell what is held from the rest.
 
@@ -82,8 +82,8 @@ class Table:
     ) -> None:
         self.worth, self.wants, self.idle = worth, wants, idle
         self.jobs, self.configurations = worth.shape
-        self.fixed = np.full(self.jobs, -1, np.int32) if fixed is None else fixed
-        self.taken_before, self.capacity = _taken(wants, fixed)
+        self.fixed = fixed
+        self.capacity = wants.capacity if fixed is None else _left(wants, fixed)
         self.bits = 0 if held is None else self.jobs.bit_length()
         buffer, null = ffi.from_buffer, ffi.NULL
         self._kept = (
@@ -91,7 +91,7 @@ class Table:
             null if counted is None else buffer("double[]", counted),
             buffer("uint32_t[]", wants.rows),
             buffer("int64_t[]", self.capacity),
-            buffer("int32_t[]", self.fixed),
+            null if fixed is None else buffer("int32_t[]", fixed),
             null if held is None else buffer("int32_t[]", held),
             null if wants.group is None else buffer("uint32_t[]", wants.group),
         )
@@ -181,7 +181,7 @@ class Table:
         )
         if status != native.OK:
             raise self._infinite(told.bad)
-        used = self.taken_before + told.used
+        used = self.wants.capacity - self.capacity + told.used
         return SmallAnswer(choice, told.objective, used, bool(told.trivial))
 
     def _bits(self) -> tuple[int, int, int]:
@@ -211,12 +211,8 @@ def utilities(given: ArrayLike) -> NDArray[np.float64]:
     return np.ascontiguousarray(worth)
 
 
-def _taken(
-    wants: Demands, fixed: NDArray[np.int32] | None
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """What jobs that are fixed want, and what that leaves."""
-    if fixed is None:
-        return np.zeros_like(wants.capacity), wants.capacity
+def _left(wants: Demands, fixed: NDArray[np.int32]) -> NDArray[np.int64]:
+    """What jobs that are fixed leave."""
     before = wants.taken(fixed)
     left = wants.capacity - before
     if (left < 0).any():
@@ -225,7 +221,7 @@ def _taken(
             f"fixed: these jobs want {before[row]} of row {row}, which has "
             f"{wants.capacity[row]}"
         )
-    return before, left
+    return left
 
 
 def _keys(given: ArrayLike, jobs: int) -> NDArray[Any]:
