@@ -105,7 +105,7 @@ class Demands(NamedTuple):
         limits = whole_numbers("quota", np.where(limits == -1, DEMAND_MAX, limits))
         mine = _tenants(tenant, limits.shape[0], jobs)
         configurations = self.rows.shape[0] // max(1, self.groups)
-        wide = self.rows.reshape(self.groups, configurations, -1)
+        wide = self.rows.reshape(self.groups, configurations, self.capacity.size)
         if self.group is None:
             # One group for each tenant, whose rows differ.
             wide = np.broadcast_to(wide, (limits.shape[0], *wide.shape[1:]))
@@ -121,6 +121,14 @@ class Demands(NamedTuple):
             group,
             np.concatenate([self.capacity, limits[who, kind]]),
         )
+
+    def by_job(self, shape: tuple[int, ...]) -> NDArray[np.int64]:
+        """Of each pair: shape (jobs, configurations, rows)."""
+        rows = self.capacity.size
+        table = self.rows.reshape(self.groups, shape[1], rows).astype(np.int64)
+        full = (*shape, rows)
+        of_jobs: Any = 0 if self.group is None else self.group
+        return np.broadcast_to(table[of_jobs], full)
 
     def taken(self, fixed: NDArray[np.int32]) -> NDArray[np.int64]:
         """What jobs want of each row with these configurations, -1 = nothing."""

@@ -9,9 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from phalanx_core.assignment.problem import AssignmentProblem, IntArray, utilities
+from phalanx_core.assignment.demands import Demands
+from phalanx_core.assignment.problem import AssignmentProblem, IntArray
 from phalanx_core.assignment.result import Assignment
 from phalanx_core.assignment.rounds import ROWS_MAX, Round
+from phalanx_core.assignment.table import Table, allowed, utilities
+from phalanx_core.checks import is_number
 from phalanx_core.errors import InvalidRequest
 
 # A reduced cost below this share of its terms is rounding, not worth.
@@ -159,6 +162,10 @@ def explain(
     demand: ArrayLike,
     capacity: ArrayLike,
     idle: float = 0.0,
+    *,
+    forbidden: ArrayLike | None = None,
+    tenant: ArrayLike | None = None,
+    quota: ArrayLike | None = None,
 ) -> tuple[LeftOut, ...]:
     """Why each job that an answer of :func:`solve` leaves out was left out.
 
@@ -167,6 +174,8 @@ def explain(
     answer
         Of the round that the others are, as they were given; with ``keep_bonus``, the
         utility of what a job holds counts with it.
+    forbidden, tenant, quota
+        As :func:`solve` was given them.
 
     Returns
     -------
@@ -196,7 +205,11 @@ def explain(
     4 of row 0 at 0.5 each, and lacks 3: 1 of 5 are left
     job 2: none is worth more than idle 1: the best, configuration 0, is worth 0.5
     """
-    problem = AssignmentProblem.of(utility, demand, capacity, idle)
+    if not is_number(idle):
+        raise InvalidRequest(f"idle {idle!r}: a finite number")
+    worth = allowed(utilities(utility), forbidden)
+    wants = Demands.of(demand, worth.shape, capacity, tenant, quota)
+    problem = AssignmentProblem.of_table(Table(worth, wants, float(idle)), None)
     if answer.choice.shape != (problem.jobs,) or not np.array_equal(
         answer.capacity, problem.capacity
     ):
@@ -204,13 +217,8 @@ def explain(
             f"answer for {answer.choice.size} jobs and capacity "
             f"{answer.capacity.tolist()}: it is of another round"
         )
-    worth = utilities(utility)
-    full = (*worth.shape, problem.capacity.size)
-    wanted = np.asarray(demand).reshape((-1, *full[1:]) if problem.jobs else full)
-    wanted = np.broadcast_to(wanted, full).astype(np.int64)
-    facts = _Facts(
-        worth, wanted, problem.capacity, problem.capacity - answer.used, float(idle)
-    )
+    left = problem.capacity - answer.used
+    facts = _Facts(worth, wants.by_job(worth.shape), problem.capacity, left, float(idle))
     jobs = np.flatnonzero(answer.choice < 0).tolist()
     found = [_alone(facts, job) for job in jobs]
     if any(one is None for one in found):

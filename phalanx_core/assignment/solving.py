@@ -14,8 +14,8 @@ from phalanx_core.assignment.holding import Held
 from phalanx_core.assignment.problem import AssignmentProblem
 from phalanx_core.assignment.result import Assignment
 from phalanx_core.assignment.searching import DENSE_ENTRIES, Search
-from phalanx_core.assignment.table import Table, utilities
-from phalanx_core.checks import array_of, is_number, is_whole, numbers_of
+from phalanx_core.assignment.table import Table, allowed, utilities
+from phalanx_core.checks import is_number, is_whole, numbers_of
 from phalanx_core.errors import InvalidRequest
 
 SEED_MAX = 2**31 - 1  # what CP-SAT takes
@@ -139,7 +139,7 @@ def solve(
         raise InvalidRequest(f"seed {seed!r}: a whole number from 0 to {SEED_MAX}")
     if not is_number(idle):
         raise InvalidRequest(f"idle {idle!r}: a finite number")
-    worth = _allowed(utilities(utility), forbidden)
+    worth = allowed(utilities(utility), forbidden)
     wants = Demands.of(demand, worth.shape, capacity, tenant, quota)
     hybrid = Hybrid.of(population, generations, current)
     held = Held.of(worth, current, keep_bonus, fixed)
@@ -156,20 +156,6 @@ def solve(
     if certify:
         search.certify()
     return _told(search, table, started)
-
-
-def _allowed(
-    worth: NDArray[np.float64], forbidden: ArrayLike | None
-) -> NDArray[np.float64]:
-    if forbidden is None:
-        return worth
-    never = array_of("forbidden", forbidden)
-    if never.shape != worth.shape or never.dtype != np.bool_:
-        raise InvalidRequest(
-            f"forbidden of shape {never.shape} and dtype {never.dtype}: a bool for each "
-            "utility"
-        )
-    return np.where(never, np.nan, worth)
 
 
 def _is_small(table: Table) -> bool:

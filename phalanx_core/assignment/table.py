@@ -211,6 +211,27 @@ def utilities(given: ArrayLike) -> NDArray[np.float64]:
     return np.ascontiguousarray(worth)
 
 
+def allowed(
+    worth: NDArray[np.float64], forbidden: ArrayLike | None
+) -> NDArray[np.float64]:
+    """Utilities with NaN for pairs that are forbidden.
+
+    Raises
+    ------
+    InvalidRequest
+        If there is not one bool for each.
+    """
+    if forbidden is None:
+        return worth
+    never = array_of("forbidden", forbidden)
+    if never.shape != worth.shape or never.dtype != np.bool_:
+        raise InvalidRequest(
+            f"forbidden of shape {never.shape} and dtype {never.dtype}: a bool for each "
+            "utility"
+        )
+    return np.where(never, np.nan, worth)
+
+
 def _left(wants: Demands, fixed: NDArray[np.int32]) -> NDArray[np.int64]:
     """What jobs that are fixed leave."""
     before = wants.taken(fixed)

@@ -181,3 +181,22 @@ def test_reasons_hold_in_random_rounds(seed: int) -> None:
                 assert one.utility == mine[one.configuration] > 1.0
     assert min(met.values()) >= 5
     assert len(met) == 5
+
+
+def test_a_quota_can_be_in_the_way() -> None:
+    """The tenant's row binds, not the type's."""
+    worth, limits = np.array([[5.0], [4.0], [3.0]]), {"tenant": [0, 0, 1]}
+    options: dict[str, Any] = {**limits, "quota": [[2], [-1]]}
+    answer = solve(worth, [2], 6, **options)
+    assert answer.choice.tolist() == [0, -1, 0]
+    (one,) = explain(answer, worth, [2], 6, **options)
+    assert (one.job, one.row, one.capacity, one.left, one.wanted) == (1, 1, 2, 0, 2)
+    with pytest.raises(InvalidRequest, match="of another round"):
+        explain(answer, worth, [2], 6)
+
+
+def test_a_pair_that_is_forbidden_is_no_reason() -> None:
+    """The job can run with none of what is left."""
+    answer = solve([[5.0, 6.0]], [2, 9], 4, forbidden=[[True, False]])
+    (one,) = explain(answer, [[5.0, 6.0]], [2, 9], 4, forbidden=[[True, False]])
+    assert (one.code.value, one.configuration) == ("too_large", 1)
