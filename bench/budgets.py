@@ -131,7 +131,7 @@ LIMITS: Mapping[str, tuple[tuple[str, Callable[[Row], float], float], ...]] = {
             4,
         ),
     ),
-    "score/1e7": (("x numpy", ratio, 1 / 2),),
+    "score/1e7": (("x numpy", ratio, 1),),
     "solve/A14/exact": (_milliseconds(0.10),),
     "solve/B40/exact": (_milliseconds(0.15),),
     **{

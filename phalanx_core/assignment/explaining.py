@@ -218,7 +218,9 @@ def explain(
             f"{answer.capacity.tolist()}: it is of another round"
         )
     left = problem.capacity - answer.used
-    facts = _Facts(worth, wants.by_job(worth.shape), problem.capacity, left, float(idle))
+    facts = _Facts(
+        worth, wants.by_job(worth.shape), problem.capacity, left, float(idle)
+    )
     jobs = np.flatnonzero(answer.choice < 0).tolist()
     found = [_alone(facts, job) for job in jobs]
     if any(one is None for one in found):

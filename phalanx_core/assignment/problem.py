@@ -162,4 +162,3 @@ class AssignmentProblem:
         found = self.fixed.copy()
         found[self.order[chosen >= 0]] = self.configurations_of(self.taken(chosen))
         return found
-

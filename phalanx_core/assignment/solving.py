@@ -190,9 +190,7 @@ def _check_limits(effort: Any, time_limit_s: Any, gap: Any) -> None:
         raise InvalidRequest(f"gap {gap!r}: in [0, 1)")
 
 
-def _start(
-    prices: ArrayLike | None, rows: int
-) -> NDArray[np.float64] | None:
+def _start(prices: ArrayLike | None, rows: int) -> NDArray[np.float64] | None:
     if prices is None:
         return None
     rule = f"{rows} numbers from 0 upward"

@@ -146,9 +146,7 @@ class Table:
             "shift": int(shift[0]) + self.bits,
         }
 
-    def objective(
-        self, order: NDArray[np.uint32], choice: NDArray[np.int32]
-    ) -> float:
+    def objective(self, order: NDArray[np.uint32], choice: NDArray[np.int32]) -> float:
         """What an answer is worth, added up in that order."""
         buffer = ffi.from_buffer
         return float(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,9 @@ from phalanx_core.scoring import score
 
 # OAK, section IV-C.
 IDLE = 1.1
+# Floor of the restart factor and most seconds of waiting: the paper has neither. With the
+# floor a fresh job passes the threshold of 1.1 after four minutes at most.
+GUARDS = {"paper": (0.0, inf), "guarded": (0.01, 6 * 3600.0)}
 
 
 class OakRound(NamedTuple):
@@ -24,7 +28,8 @@ class OakRound(NamedTuple):
     utility
         Of each configuration of each job: float64, shape (jobs, configurations).
     assignment
-        The answer.
+        The answer; its objective and bound count what ``overdue`` jobs are put before
+        others by.
     overdue
         Jobs that were put before all others, for they waited too long: bool.
     """
@@ -47,7 +52,8 @@ def oak(
     fairness: float = 0.5,
     age_rate_per_s: float = 0.01,
     age_cap: float = 100.0,
-    restart_floor: float = 0.0,
+    mode: str = "paper",
+    restart_floor: float | None = None,
     waiting_bound_s: float | None = None,
     current: ArrayLike | None = None,
     changed_only: bool = False,
@@ -67,11 +73,13 @@ def oak(
         is refused on an empty cluster until it has waited 9.6 s, and one whose restart
         factor is 0 for ever. A number below 0 is a penalty for idling, Sia's sign for a
         power above 0: everybody who can run does, as far as the capacity goes.
+    mode
+        "paper", or "guarded": with both guards against starvation that follow.
     restart_floor
-        A starvation guard: no restart factor below this. The paper has none.
+        No restart factor below this. None: 0.01 in the guarded mode, 0 in the paper's.
     waiting_bound_s
-        Another: who waited longer is worth more than all who did not, and passes any
-        threshold. The paper has none.
+        Who waited longer is worth more than all who did not, and passes any threshold.
+        None: six hours in the guarded mode, no bound in the paper's.
     current
         Configuration that each job holds, -1 = none: for ``changed_only`` and the
         options of ``solve`` that are about it.
@@ -104,6 +112,14 @@ def oak(
     >>> [oak(**jobs, capacity=gpus).assignment.choice.tolist() for gpus in (4, 8, 12)]
     [[-1, -1, 0], [0, -1, 0], [0, 0, 0]]
 
+    A job that failed before it ever made progress: the paper's mode never takes it.
+
+    >>> lost = dict(goodput=[[2.0]], demand=[4], progress_s=[0], checkpoint_s=[600],
+    ...             restart_s=[30], waiting_s=[900])
+    >>> [oak(**lost, capacity=8, mode=mode).assignment.choice.tolist()
+    ...  for mode in ("paper", "guarded")]
+    [[-1], [0]]
+
     Hybrid: where jobs are worth the same, those that hold GPUs keep them.
 
     >>> none = [0, 0, 0]
@@ -114,6 +130,9 @@ def oak(
     """
     if changed_only and current is None:
         raise InvalidRequest("changed_only: current says what each job holds")
+    if mode not in GUARDS:
+        raise InvalidRequest(f"mode {mode!r}: one of {', '.join(GUARDS)}")
+    floor, bound = GUARDS[mode]
     scored = score(
         numbers_of("goodput", goodput, "numbers, NaN where a job cannot run so"),
         progress_s,
@@ -123,20 +142,20 @@ def oak(
         fairness=fairness,
         age_rate_per_s=age_rate_per_s,
         age_cap=age_cap,
-        restart_floor=restart_floor,
+        restart_floor=floor if restart_floor is None else restart_floor,
         current=current if changed_only else None,
     )
     worth = np.asarray(scored, np.float64)
-    overdue = _overdue(np.asarray(waiting_s, np.float64), waiting_bound_s)
+    if waiting_bound_s is not None:
+        bound = waiting_bound_s
+    overdue = _overdue(np.asarray(waiting_s, np.float64), bound)
     boosted = _boosted(worth, overdue, idle)
     answer = solve(boosted, demand, capacity, idle=idle, current=current, **options)
     return OakRound(worth, answer, overdue)
 
 
-def _overdue(waiting: NDArray[np.float64], bound: float | None) -> NDArray[np.bool_]:
-    if bound is None:
-        return np.zeros(waiting.shape, np.bool_)
-    if not (is_number(bound) and bound >= 0):
+def _overdue(waiting: NDArray[np.float64], bound: Any) -> NDArray[np.bool_]:
+    if bound != inf and not (is_number(bound) and bound >= 0):
         raise InvalidRequest(f"waiting_bound_s {bound!r}: from 0, or None")
     return np.asarray(waiting > bound)
 

@@ -44,6 +44,20 @@ def test_a_job_without_progress_starves_for_ever_unless_guarded() -> None:
     assert guarded.utility.tolist() == [[0.0]]
 
 
+def test_the_guarded_mode_has_both_guards() -> None:
+    """And each can be set, or turned off, alone."""
+    lost: dict[str, Any] = FRESH | {"checkpoint_s": [4000.0], "mode": "guarded"}
+    young, old = {"waiting_s": [230.0]}, {"waiting_s": [245.0]}
+    # sqrt(0.01) times an age key of 11 is the threshold: ln(11) / 0.01 = 239.8 s.
+    assert oak(**lost, **young).assignment.choice.tolist() == [-1]
+    assert oak(**lost, **old).assignment.choice.tolist() == [0]
+    late = {"waiting_s": [21_601.0], "restart_floor": 0.0}
+    assert oak(**lost, **late).overdue.tolist() == [True]
+    assert oak(**lost, **late).assignment.choice.tolist() == [0]
+    off = {"waiting_bound_s": float("inf")}
+    assert oak(**lost, **late, **off).assignment.choice.tolist() == [-1]
+
+
 def test_overdue_jobs_come_before_any_number_of_others() -> None:
     """One that waited too long gets its four GPUs from two that are worth far more."""
     round_ = oak(
@@ -95,5 +109,7 @@ def test_what_is_refused_is_named() -> None:
     """Its own options; the others' are refused by ``score`` and ``solve``."""
     with pytest.raises(InvalidRequest, match="changed_only: current says what"):
         oak(**FRESH, waiting_s=[0.0], changed_only=True)
+    with pytest.raises(InvalidRequest, match="mode 'wild': one of paper, guarded"):
+        oak(**FRESH, waiting_s=[0.0], mode="wild")
     with pytest.raises(InvalidRequest, match="waiting_bound_s -1: from 0, or None"):
         oak(**FRESH, waiting_s=[0.0], waiting_bound_s=-1)
