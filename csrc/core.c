@@ -202,8 +202,8 @@ static void tell(const search *all, uint32_t jobs, int32_t *chosen)
 }
 
 phx_status phx_core_search(const phx_round *round, const phx_core *core, const int64_t *prices,
-                           uint32_t states, void *scratch, int64_t *total, int64_t *floor,
-                           int32_t *chosen, uint64_t *steps)
+                           uint32_t states, void *scratch, int64_t *total, int32_t *chosen,
+                           uint64_t *steps)
 {
     search all;
     lay_out(&all, round, core, states, scratch);
@@ -214,14 +214,6 @@ phx_status phx_core_search(const phx_round *round, const phx_core *core, const i
     all.best = *total;
     all.best_state = NO_STATE;
     phx_floors_fill(&all.floors, &all.deck, all.best);
-    const int64_t root = phx_floors_root(&all.floors, &all.deck);
-    if (root >= all.best) {
-        return PHX_MISFIT;
-    }
-    if (root > *floor) {
-        *floor = root;
-        return PHX_GAVE_UP;
-    }
     memset(all.slot, 0xff, all.slots * sizeof *all.slot);
     int complete = states > 0 && add_state(&all, NO_STATE, 0, all.deck.start, all.deck.left);
     for (uint32_t at = 0; complete && all.lives > 0 && at < core->jobs; ++at) {

@@ -11,6 +11,8 @@ from phalanx_core.assignment.problem import ChosenArray, IntArray, WordArray
 from phalanx_core.assignment.rounds import Losses, Round
 from phalanx_core.native import ffi, lib
 
+# Share of the options that must have gone for another look.
+THINNER = 0.75
 # Jobs from which it is asked whether most are alike.
 ALIKE_JOBS = 64
 
@@ -24,15 +26,12 @@ class Found(NamedTuple):
         The best answer that loses less than was asked; None where it met none.
     finished
         Whether there is none that loses less.
-    floor
-        What every answer of the core loses at least, as far as that is known.
     steps
         States that were visited.
     """
 
     chosen: ChosenArray | None
     finished: bool
-    floor: int
     steps: int
 
 
@@ -91,6 +90,11 @@ class Core:
             self._pointer,
         )
         native.check(status, "solve: core")
+        self._arrays = job, first, place, loss
+        self._measure()
+
+    def _measure(self) -> None:
+        job, first, place, loss = self._arrays
         jobs = int(self._pointer.jobs)
         options = int(first[jobs])
         self.job: WordArray = job[:jobs]
@@ -98,22 +102,45 @@ class Core:
         self.place: ChosenArray = place[:options]
         self.loss: IntArray = loss[:options]
 
-    def searched(self, prices: IntArray, below: int, floor: int, states: int) -> Found:
+    def thinned(self, prices: IntArray, below: int) -> int:
+        """Drop options by which every answer loses at least ``below``.
+
+        Returns
+        -------
+        What every answer of the core loses at least.
+        """
+        floor = ffi.new("int64_t *")
+        while True:
+            before = self.place.size
+            size = lib.phx_thin_bytes(self._round.pointer, self._pointer)
+            status = lib.phx_core_thin(
+                self._round.pointer,
+                self._pointer,
+                ffi.from_buffer("int64_t[]", prices),
+                below,
+                ffi.from_buffer(np.empty(size, np.uint8)),
+                floor,
+            )
+            if status == native.GAVE_UP:
+                return 0
+            native.check(status, "solve: thin")
+            self._measure()
+            # Floors of fewer options are higher.
+            if floor[0] >= below or self.place.size > before * THINNER:
+                return int(floor[0])
+
+    def searched(self, prices: IntArray, below: int, states: int) -> Found:
         """The best answer that loses less than ``below``, unsold capacity included.
 
         Parameters
         ----------
         prices
             Those that the losses are of.
-        floor
-            What every answer is known to lose; where bounds alone say more, only that is
-            told.
         states
             Most of them that are kept: memory of about 50 bytes each.
         """
         size = lib.phx_core_bytes(self._round.pointer, self._pointer, states)
         total, steps = ffi.new("int64_t *", below), ffi.new("uint64_t *")
-        low = ffi.new("int64_t *", floor)
         chosen = np.empty(self._round.jobs, np.int32)
         status = lib.phx_core_search(
             self._round.pointer,
@@ -122,19 +149,14 @@ class Core:
             states,
             ffi.from_buffer(np.empty(size, np.uint8)),
             total,
-            low,
             ffi.from_buffer("int32_t[]", chosen),
             steps,
         )
         if status not in (native.MISFIT, native.GAVE_UP):
             native.check(status, "solve: search")
         better = int(total[0]) < below
-        return Found(
-            chosen if better else None,
-            status != native.GAVE_UP,
-            int(low[0]),
-            int(steps[0]),
-        )
+        finished = status != native.GAVE_UP
+        return Found(chosen if better else None, finished, int(steps[0]))
 
     def is_alike(self) -> bool:
         """Whether it has so few kinds of jobs that counting them suits it better."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phalanx_core.assignment.classes import Classes
-from phalanx_core.assignment.core import Core, Found
+from phalanx_core.assignment.core import Core
 from phalanx_core.assignment.evolving import Hybrid
 from phalanx_core.assignment.problem import AssignmentProblem, ChosenArray, IntArray
 from phalanx_core.assignment.proving import prove
@@ -238,33 +238,34 @@ class Search:
         while not self.closed() and not self._is_over():
             below = min(floor + step, self.ceiling - self.total)
             core = Core(self.round, lost, below - 1)
-            if searching and not core.is_alike():
-                found = self._search(core, below, floor)
-                if found.finished:
-                    floor, step = below, 2 * step
-                elif found.floor > floor:
-                    floor, step = found.floor, first
-                else:
-                    searching = False
-            elif self._prove(core, self.ceiling - below + 1):
+            least = core.thinned(self.prices, below)
+            if least >= below:
                 floor, step = below, 2 * step
+            elif least > floor:
+                floor, step = least, first
+            elif searching and not core.is_alike():
+                searching = self._search(core, below)
+                if searching:
+                    floor, step = below, 2 * step
+            elif self._prove(core, self.ceiling - below + 1):
+                floor, step = below, step + step // 2
             else:
                 return
             self._lower(self.ceiling - floor)
 
-    def _search(self, core: Core, below: int, floor: int) -> Found:
-        """Look through a core's states, as many as may be."""
+    def _search(self, core: Core, below: int) -> bool:
+        """Look through a core's states, as many as may be; whether that was all."""
         assert self.prices is not None
         steps, seconds = self._left()
         states = STATES if steps is None else min(STATES, steps)
         if seconds is not None and seconds * STATES_PER_SECOND < states:
             states = int(seconds * STATES_PER_SECOND)
             self.limited = True
-        found = core.searched(self.prices, below, floor, max(states, 1))
+        found = core.searched(self.prices, below, max(states, 1))
         self.spent += found.steps
         if found.chosen is not None:
             self._offer(found.chosen)
-        return found
+        return found.finished
 
     def _lower(self, proven: int) -> None:
         """No answer is worth more than so much, or than the best there is."""
