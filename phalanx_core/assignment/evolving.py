@@ -183,7 +183,7 @@ class Hybrid(NamedTuple):
         held = held_places(problem, self.current)
         return evolve(
             problem,
-            [chosen, _fitting(problem, held)],
+            [chosen, problem.fitting(np.maximum(held, -1))],
             held,
             population=self.population,
             generations=self.generations,
@@ -221,17 +221,6 @@ def held_places(problem: AssignmentProblem, current: ArrayLike | None) -> Chosen
     hits = np.flatnonzero(problem.configurations_of(slice(None)) == mine[owner])
     held[owner[hits]] = hits - problem.first[owner[hits]]
     return held
-
-
-def _fitting(problem: AssignmentProblem, held: ChosenArray) -> ChosenArray:
-    """What is held, where it fits; else the most valuable of it until a row is full."""
-    chosen = np.maximum(held, -1)
-    jobs = np.flatnonzero(chosen >= 0)
-    taken = problem.taken(chosen)
-    best = np.argsort(-problem.value[taken], kind="stable")
-    used = problem.wants(taken[best]).cumsum(axis=0)
-    chosen[jobs[best[(used > problem.capacity).any(axis=1)]]] = -1
-    return chosen
 
 
 def _queue(problem: AssignmentProblem) -> IntArray:

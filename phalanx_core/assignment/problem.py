@@ -147,6 +147,15 @@ class AssignmentProblem:
         found: IntArray = self.first[:-1][some].astype(np.int64) + chosen[some]
         return found
 
+    def fitting(self, chosen: ChosenArray) -> ChosenArray:
+        """What fits of it: the most valuable, until a row is full."""
+        kept = chosen.copy()
+        jobs, taken = np.flatnonzero(chosen >= 0), self.taken(chosen)
+        best = np.argsort(-self.value[taken], kind="stable")
+        used = self.wants(taken[best]).cumsum(axis=0)
+        kept[jobs[best[(used > self.capacity).any(axis=1)]]] = -1
+        return kept
+
     def wants(self, choices: Any) -> IntArray:
         """Demands of some choices: int64, shape (choices, rows)."""
         found: IntArray = self.demand[self.kind[choices]].astype(np.int64)

@@ -13,7 +13,7 @@ from phalanx_core.assignment.core import Core
 from phalanx_core.assignment.evolving import Hybrid
 from phalanx_core.assignment.problem import AssignmentProblem, ChosenArray, IntArray
 from phalanx_core.assignment.proving import prove
-from phalanx_core.assignment.rounds import PASSES_MAX, ROWS_MAX, Round
+from phalanx_core.assignment.rounds import PASSES_MAX, ROWS_MAX, Priced, Round
 from phalanx_core.errors import InvalidRequest, InvariantBroken
 
 # Entries of the dense recurrence, jobs times capacity, up to which it is the fastest.
@@ -123,10 +123,14 @@ class Search:
         return self.bound - self.total <= self.gap * self.bound
 
     def _by_prices(self, solver: str) -> None:
-        shared = self._price(self.gap / 8 if self.gap else 1e-10)
-        self._mend(shared)
+        priced = self._price(self.gap / 8 if self.gap else 1e-10)
+        if self._is_late() and self.problem.value.size > CHOICES_LATE:
+            fitting = self.problem.fitting(priced.chosen)
+            self._offer(self.round.filled(fitting, self._dear()))
+            return
+        self._mend(priced.shared)
         if self.gap and not self.closed():
-            self._mend(self._price(1e-10))
+            self._mend(self._price(1e-10).shared)
         if solver == "cp-sat":
             self._whole_model()
         elif solver == "nsga2":
@@ -134,7 +138,7 @@ class Search:
         elif not self.closed():
             self._core()
 
-    def _price(self, tolerance: float) -> ChosenArray:
+    def _price(self, tolerance: float) -> Priced:
         """Prices of a bound that is the lowest but for so much of it."""
         most = PASSES_MAX
         if self._is_late():
@@ -144,7 +148,7 @@ class Search:
         self.start = priced.prices.astype(np.float64)
         self.bound = min(self.bound, priced.bound)
         self.spent += priced.passes
-        return priced.shared
+        return priced
 
     def _mend(self, shared: ChosenArray) -> None:
         """Answers from what prices leave open, of more and more until one is found."""
@@ -258,13 +262,14 @@ class Search:
         assert self.prices is not None
         steps, seconds = self._left()
         states = STATES if steps is None else min(STATES, steps)
-        if seconds is not None and seconds * STATES_PER_SECOND < states:
+        hurried = seconds is not None and seconds * STATES_PER_SECOND < states
+        if seconds is not None and hurried:
             states = int(seconds * STATES_PER_SECOND)
-            self.limited = True
         found = core.searched(self.prices, below, max(states, 1))
         self.spent += found.steps
         if found.chosen is not None:
             self._offer(found.chosen)
+        self.limited |= hurried and not found.finished
         return found.finished
 
     def _lower(self, proven: int) -> None:
