@@ -80,7 +80,7 @@ Idle: TypeAlias = Annotated[
         help="What a job left out is worth: nothing worth less is taken. OAK has 1.1.",
     ),
 ]
-Solver: TypeAlias = Annotated[str, typer.Option(metavar="auto|dp|core|cp-sat")]
+Solver: TypeAlias = Annotated[str, typer.Option(metavar="auto|dp|core|cp-sat|nsga2")]
 Gap: TypeAlias = Annotated[
     float,
     typer.Option(
@@ -94,6 +94,9 @@ Effort: TypeAlias = Annotated[
 TimeLimit: TypeAlias = Annotated[
     float | None,
     typer.Option(metavar="SECONDS", help="Most wall time; two runs may then differ."),
+]
+Seed: TypeAlias = Annotated[
+    int, typer.Option(metavar="NUMBER", help="Of cp-sat and nsga2.")
 ]
 Certify: TypeAlias = Annotated[
     bool, typer.Option("--certify", help="Have CP-SAT prove that no answer is better.")

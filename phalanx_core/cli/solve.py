@@ -23,6 +23,7 @@ OPTIONS = {
     "gap": "--gap",
     "effort": "--effort",
     "time_limit_s": "--time-limit",
+    "seed": "--seed",
     "certify": "--certify",
     "keep_bonus": "--keep-bonus",
     "capacity": "--capacity",
@@ -40,6 +41,7 @@ class Wanted:
     gap: float = 0.0
     effort: int | None = None
     time_limit_s: float | None = None
+    seed: int = 0
     certify: bool = False
     current: bool = False
     keep_bonus: float = 0.0
@@ -93,6 +95,7 @@ def solved_table(wanted: Wanted) -> Solved:
             gap=wanted.gap,
             effort=wanted.effort,
             time_limit_s=wanted.time_limit_s,
+            seed=wanted.seed,
             certify=wanted.certify,
             current=held,
             keep_bonus=wanted.keep_bonus,

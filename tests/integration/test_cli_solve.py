@@ -267,6 +267,7 @@ def test_an_empty_round(
         (["--capacity", "4", "--gap", "1"], "--gap 1.0: in [0, 1)"),
         (["--capacity", "4", "--effort", "-1"], "--effort -1: a whole number from 0"),
         (["--capacity", "4", "--time-limit", "-1"], "--time-limit -1.0: from 0"),
+        (["--capacity", "4", "--seed", "-1"], "--seed -1: a whole number from 0"),
         (
             ["--capacity", "4", "--keep-bonus", "1"],
             "--keep-bonus 1: needs --current, which says what jobs hold",
@@ -294,6 +295,8 @@ def test_solvers_and_limits_are_passed_on(capsys: pytest.CaptureFixture[str]) ->
     for solver in ("dp", "core", "cp-sat"):
         found = document(capsys, [*common, "--solver", solver, "--certify"])
         assert (found["solver"], found["objective"]) == (solver, 13.0)
+    bred = document(capsys, [*common, "--solver", "nsga2", "--seed", "3"])
+    assert (bred["solver"], bred["objective"]) == ("nsga2", 13.0)
     found = document(
         capsys,
         [
