@@ -3,7 +3,6 @@
 #include "mutants.h"
 #include "solve.h"
 
-#define CHOICES_MAX 65534u
 #define NO_CHOICE 65535u
 
 size_t phx_assign_dense_bytes(uint32_t jobs, uint32_t capacity)
@@ -46,7 +45,7 @@ phx_status phx_assign_dense(const phx_round *round, void *scratch, int32_t *chos
     }
     for (uint32_t job = 0; job < round->jobs; ++job) {
         if (round->first[job + 1] < round->first[job] ||
-            round->first[job + 1] - round->first[job] > CHOICES_MAX) {
+            round->first[job + 1] - round->first[job] > PHX_CHOICES_MAX) {
             return PHX_BAD_GANG;
         }
     }

@@ -13,6 +13,7 @@
 
 /* cffi:begin */
 #define PHX_ROWS_MAX 64
+#define PHX_CHOICES_MAX 65534 /* of a job, in phx_assign_dense */
 
 typedef struct phx_round {
     uint32_t jobs;
@@ -68,8 +69,8 @@ double phx_objective(const phx_table *table, const uint32_t *order, const int32_
 size_t phx_assign_dense_bytes(uint32_t jobs, uint32_t capacity);
 /* The best answer of a round with one row, by every capacity up to it: O(choices * capacity). Of
  * equal answers the one whose first job takes the lowest choice, none last; of those, the second
- * job, and so on. PHX_BAD_GANG: there is not one row, `first` falls, or a job has more than 65,534
- * choices. */
+ * job, and so on. PHX_BAD_GANG: there is not one row, `first` falls, or a job has more than
+ * PHX_CHOICES_MAX choices. */
 phx_status phx_assign_dense(const phx_round *round, void *scratch, int32_t *chosen, int64_t *total);
 
 /* What phx_small_solve says beside the answer. */

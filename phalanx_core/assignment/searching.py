@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from phalanx_core.assignment.answers import greedy, mended
 from phalanx_core.assignment.classes import Classes
 from phalanx_core.assignment.core import Core
 from phalanx_core.assignment.evolving import Hybrid
 from phalanx_core.assignment.problem import AssignmentProblem, ChosenArray, IntArray
 from phalanx_core.assignment.proving import prove
-from phalanx_core.assignment.rounds import PASSES_MAX, ROWS_MAX, Priced, Round
+from phalanx_core.assignment.rounds import (
+    CHOICES_MAX,
+    PASSES_MAX,
+    ROWS_MAX,
+    Priced,
+    Round,
+)
 from phalanx_core.errors import InvalidRequest, InvariantBroken
 
 # Entries of the dense recurrence, jobs times capacity, up to which it is the fastest.
 DENSE_ENTRIES = 1 << 20
-# Options beyond the bases that an answer is mended with, and that a first core has.
-MENDED_OPTIONS = 2000
+# Entries for which there is memory.
+DENSE_ENTRIES_MAX = 1 << 30
+# Options beyond the bases that a first core has.
 FIRST_OPTIONS = 24
 # States of the exact search, beyond which CP-SAT takes over.
 STATES = 1 << 17
@@ -27,9 +36,43 @@ STATES = 1 << 17
 STATES_PER_SECOND = 200_000
 # Choices that are asked for prices once there is no time left: a tenth of a millisecond.
 CHOICES_LATE = 50_000
-# Changes that make an answer of what is nearly one: the bases, or what jobs take by turns.
-CHANGES_NEAR = 100
-CHANGES_MAX = 1000
+
+
+class Sized(Protocol):
+    """What has a size: a problem, or the table that it is made of."""
+
+    @property
+    def jobs(self) -> int:
+        """How many."""
+
+    @property
+    def configurations(self) -> int:
+        """Of each job."""
+
+    @property
+    def capacity(self) -> IntArray:
+        """Of each row."""
+
+
+def is_dense(round_: Sized, entries: int = DENSE_ENTRIES) -> bool:
+    """Whether the dense recurrence suits a round."""
+    return (
+        round_.capacity.size == 1
+        and round_.configurations <= CHOICES_MAX
+        and round_.jobs * (int(round_.capacity[0]) + 1) <= entries
+    )
+
+
+def check_dense(round_: Sized) -> None:
+    """Refuse a round that the dense recurrence cannot take."""
+    if round_.capacity.size != 1:
+        raise InvalidRequest("solver 'dp': for one capacity alone")
+    if not is_dense(round_, DENSE_ENTRIES_MAX):
+        raise InvalidRequest(
+            f"solver 'dp': {round_.jobs} jobs, {round_.configurations} configurations, "
+            f"capacity {round_.capacity[0]}: jobs times capacity at most "
+            f"{DENSE_ENTRIES_MAX}, and {CHOICES_MAX} configurations"
+        )
 
 
 @dataclass(slots=True)
@@ -76,11 +119,9 @@ class Search:
             return
         self.chosen = np.full(problem.jobs, -1, np.int32)
         self.total, self.used = 0, np.zeros_like(problem.capacity)
-        one = problem.capacity.size == 1
-        if solver == "dp" and not one:
-            raise InvalidRequest("solver 'dp': for one capacity alone")
-        small = one and problem.jobs * (int(problem.capacity[0]) + 1) <= DENSE_ENTRIES
-        if solver == "dp" or (solver == "auto" and small):
+        if solver == "dp":
+            check_dense(problem)
+        if solver == "dp" or (solver == "auto" and is_dense(problem)):
             self.solver = "dp"
             self._offer(self.round.dense())
             self.bound = self.total
@@ -92,7 +133,7 @@ class Search:
         self.solver = "core"
         self._by_prices(solver)
         if self.total < self.bound:
-            self._offer(self.round.filled(np.full_like(self.chosen, -1), self._dear()))
+            self._offer(greedy(problem, self.round))
 
     def certify(self) -> None:
         """Have CP-SAT look for anything better among what the prices leave open."""
@@ -126,11 +167,11 @@ class Search:
         priced = self._price(self.gap / 8 if self.gap else 1e-10)
         if self._is_late() and self.problem.value.size > CHOICES_LATE:
             fitting = self.problem.fitting(priced.chosen)
-            self._offer(self.round.filled(fitting, self._dear()))
+            self._offer(greedy(self.problem, self.round, fitting))
             return
-        self._mend(priced.shared)
+        self._mend(priced)
         if self.gap and not self.closed():
-            self._mend(self._price(1e-10).shared)
+            self._mend(self._price(1e-10))
         if solver == "cp-sat":
             self._whole_model()
         elif solver == "nsga2":
@@ -150,47 +191,15 @@ class Search:
         self.spent += priced.passes
         return priced
 
-    def _mend(self, shared: ChosenArray) -> None:
-        """Answers from what prices leave open, of more and more until one is found."""
-        assert self.prices is not None
-        lost = self.round.losses(self.prices)
-        bits = int(np.searchsorted(lost.counts, lost.counts[0] + MENDED_OPTIONS))
-        while True:
-            everything = bits >= 62
-            core = Core(self.round, lost, (1 << min(bits, 62)) - 1)
-            apart = core.apart()
-            found = False
-            starts = [(shared, CHANGES_MAX)]
-            if not core.is_alike():  # who are alike all have the same base
-                starts.insert(0, (core.base, CHANGES_NEAR))
-            for start, near in starts:
-                begun = core.parted(start)
-                most = None if everything else near
-                mended = apart.mended(self.prices, begun, most)
-                if mended is not None:
-                    self._offer(core.joined(mended, apart))
-                    found = True
-            if found or everything:
-                return
-            bits += 3
+    def _mend(self, priced: Priced) -> None:
+        for answer in mended(self.round, priced.prices, priced.shared):
+            self._offer(answer)
 
     def _offer(self, chosen: ChosenArray) -> None:
         """Take an answer if it is better and fits."""
         total, used = self.round.sums(chosen)
         if total > self.total and (used <= self.problem.capacity).all():
             self.chosen, self.total, self.used = chosen, total, used
-
-    def _dear(self) -> IntArray:
-        """Jobs by what they are worth for the share of the capacities that they want."""
-        problem = self.problem
-        counts = np.diff(problem.first)
-        at = problem.first[:-1] + np.maximum(problem.alone, 0)
-        at = np.minimum(at, max(0, problem.value.size - 1))
-        share = (
-            problem.demand[problem.kind[at]] / np.maximum(problem.capacity, 1)
-        ).sum(axis=1)
-        worth = np.where(counts > 0, problem.value[at], 0)
-        return np.argsort(-worth / np.maximum(share, 1e-12), kind="stable")
 
     def _left(self) -> tuple[int | None, float | None]:
         """Steps and seconds that may still be spent."""
@@ -245,8 +254,8 @@ class Search:
             least = core.thinned(self.prices, below)
             if least >= below:
                 floor, step = below, 2 * step
-            elif least > floor:
-                floor, step = least, first
+            elif least > floor + step // 4:
+                floor, step = least, max(first, step // 4)
             elif searching and not core.is_alike():
                 searching = self._search(core, below)
                 if searching:

@@ -13,7 +13,7 @@ from phalanx_core.assignment.evolving import Hybrid
 from phalanx_core.assignment.holding import Held
 from phalanx_core.assignment.problem import AssignmentProblem
 from phalanx_core.assignment.result import Assignment
-from phalanx_core.assignment.searching import DENSE_ENTRIES, Search
+from phalanx_core.assignment.searching import Search, is_dense
 from phalanx_core.assignment.table import Table, allowed, utilities
 from phalanx_core.checks import is_number, is_whole, numbers_of
 from phalanx_core.errors import InvalidRequest
@@ -146,7 +146,7 @@ def solve(
     counted = None if held.utility is worth else worth
     table = Table(held.utility, wants, idle, held.fixed, held.held, counted)
     start = _start(prices, wants.capacity.size)
-    if not certify and solver in ("auto", "dp") and _is_small(table):
+    if not certify and solver in ("auto", "dp") and is_dense(table):
         return _small(table, keys, started)
     problem = AssignmentProblem.of_table(table, keys)
     if start is not None:
@@ -156,13 +156,6 @@ def solve(
     if certify:
         search.certify()
     return _told(search, table, started)
-
-
-def _is_small(table: Table) -> bool:
-    return (
-        table.capacity.size == 1
-        and table.jobs * (int(table.capacity[0]) + 1) <= DENSE_ENTRIES
-    )
 
 
 def _small(table: Table, keys: ArrayLike | None, started: float) -> Assignment:

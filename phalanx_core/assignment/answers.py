@@ -1,0 +1,82 @@
+"""Answers that fit, quickly: from what prices say, and greedily."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from phalanx_core.assignment.core import Core
+from phalanx_core.assignment.problem import AssignmentProblem, ChosenArray, IntArray
+from phalanx_core.assignment.rounds import Round
+
+# Options beyond the bases among which an answer is sought first.
+FIRST_OPTIONS = 2000
+# Changes that make one of what is nearly one: the bases, or what jobs take by turns.
+CHANGES_NEAR = 100
+CHANGES_MAX = 1000
+# Bits by which the loss that counts grows where they were too few.
+WIDER_BITS = 3
+LOSS_BITS = 62
+
+
+def mended(
+    round_: Round, prices: IntArray, shared: ChosenArray
+) -> Iterator[ChosenArray]:
+    """Answers of what jobs take at some prices, changed where that wants too much.
+
+    Parameters
+    ----------
+    shared
+        What jobs take by turns at prices near these.
+
+    Notes
+    -----
+    Only options that lose little take part; of more and more until an answer is found.
+    Among all there always is one.
+    """
+    lost = round_.losses(prices)
+    bits = int(np.searchsorted(lost.counts, lost.counts[0] + FIRST_OPTIONS))
+    found: list[ChosenArray] = []
+    while not found:
+        bits = min(bits, LOSS_BITS)
+        core = Core(round_, lost, (1 << bits) - 1)
+        found = _mended(core, prices, shared, bits == LOSS_BITS)
+        bits += WIDER_BITS
+    yield from found
+
+
+def _mended(
+    core: Core, prices: IntArray, shared: ChosenArray, everything: bool
+) -> list[ChosenArray]:
+    apart = core.apart()
+    starts = [(shared, CHANGES_MAX)]
+    if not core.is_alike():  # who are alike all have the same base
+        starts.insert(0, (core.base, CHANGES_NEAR))
+    found = []
+    for start, near in starts:
+        most = None if everything else near
+        answer = apart.mended(prices, core.parted(start), most)
+        if answer is not None:
+            found.append(core.joined(answer, apart))
+    return found
+
+
+def greedy(
+    problem: AssignmentProblem, round_: Round, start: ChosenArray | None = None
+) -> ChosenArray:
+    """Jobs in order of worth for their share of the capacities take the best that fits.
+
+    Parameters
+    ----------
+    start
+        What some have already; it fits.
+    """
+    some = np.flatnonzero(problem.alone >= 0)
+    choice = problem.first[:-1][some].astype(np.int64) + problem.alone[some]
+    shares = problem.wants(choice) / np.maximum(problem.capacity, 1)
+    worth = np.zeros(problem.jobs)
+    worth[some] = problem.value[choice] / np.maximum(shares.sum(axis=1), 1e-12)
+    if start is None:
+        start = np.full(problem.jobs, -1, np.int32)
+    return round_.filled(start, np.argsort(-worth, kind="stable"))
