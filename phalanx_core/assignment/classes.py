@@ -61,18 +61,21 @@ class Classes(NamedTuple):
     def dealt(self, core: Core, taken: IntArray, counts: IntArray) -> ChosenArray:
         """Options of first jobs, each for so many of their class, as an answer of all.
 
-        The lower of jobs that are alike get what is worth more.
+        The lower of jobs that are alike get what is worth more. What is alike is the
+        options in their order: the places behind them may be others.
         """
         chosen = core.base.copy()
         owner = np.searchsorted(core.first, taken, side="right") - 1
         group = self.of[owner]
         order = np.lexsort((core.loss[taken], group))
-        places = np.repeat(core.place[taken][order], counts[order])
+        begins = core.first[:-1].astype(np.int64)
+        options = np.repeat((taken - begins[owner])[order], counts[order])
         groups = np.repeat(group[order], counts[order])
         members = np.argsort(self.of, kind="stable")
         starts = np.concatenate([[0], np.cumsum(self.size)])
         nth = np.arange(groups.size) - np.searchsorted(groups, groups, side="left")
-        chosen[core.job[members[starts[groups] + nth]]] = places
+        member = members[starts[groups] + nth]
+        chosen[core.job[member]] = core.place[begins[member] + options]
         return chosen
 
 

@@ -299,6 +299,11 @@ class Search:
         )
         self.spent += proof.steps
         if proof.chosen is not None:
+            total, used = self.round.sums(proof.chosen)
+            if total < least or (used > self.problem.capacity).any():
+                raise InvariantBroken(
+                    "A3", f"solve: CP-SAT's answer is worth {total}, wants {used}"
+                )
             self._offer(proof.chosen)
         if not proof.finished:
             self.limited |= seconds is not None
