@@ -14,8 +14,11 @@ from phalanx_core.errors import InvalidRequest
 
 def is_number(value: Any) -> bool:
     """Whether it is one finite number, of Python or of NumPy."""
-    # The first test spares the common case a walk through abstract classes.
-    return (type(value) is float or isinstance(value, Real)) and isfinite(value)
+    try:
+        # The first test spares the common case a walk through abstract classes.
+        return (type(value) is float or isinstance(value, Real)) and isfinite(value)
+    except OverflowError:  # a Python integer that no double holds
+        return False
 
 
 def is_whole(value: Any) -> bool:
@@ -32,13 +35,22 @@ def array_of(name: str, given: ArrayLike) -> NDArray[Any]:
         raise InvalidRequest(f"{name}: rows of different lengths") from None
 
 
+def integers_of(name: str, given: ArrayLike) -> NDArray[Any]:
+    """As :func:`array_of`; an empty list, which NumPy takes for floats, has integers."""
+    found = array_of(name, given)
+    return found if found.size else found.astype(np.int64)
+
+
 def numbers_of(name: str, given: ArrayLike, rule: str) -> NDArray[np.float64]:
     """As float64, or InvalidRequest with that rule."""
     found = array_of(name, given)
+    if found.dtype == np.float64:
+        return found
     try:
         if found.dtype.kind in "fiubO":
-            return found.astype(np.float64, copy=False)
-    except (TypeError, ValueError):
+            with np.errstate(over="ignore"):  # of a wider float: infinite
+                return found.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
         pass
     raise InvalidRequest(f"{name}: {rule}")
 
@@ -65,7 +77,7 @@ def held_configurations(
     >>> held_configurations([1, -1], (2, 3)).tolist()
     [1, -1]
     """
-    held = array_of("current", current)
+    held = integers_of("current", current)
     if held.shape != shape[:1] or held.dtype.kind not in "iu":
         raise InvalidRequest(
             f"current of shape {held.shape} and dtype {held.dtype}: an integer a job"

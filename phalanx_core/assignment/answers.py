@@ -63,20 +63,28 @@ def _mended(
 
 
 def greedy(
-    problem: AssignmentProblem, round_: Round, start: ChosenArray | None = None
+    problem: AssignmentProblem,
+    round_: Round,
+    start: ChosenArray | None = None,
+    *,
+    by_share: bool = True,
 ) -> ChosenArray:
-    """Jobs in order of worth for their share of the capacities take the best that fits.
+    """Jobs one after the other take the best that fits, those worth most first.
 
     Parameters
     ----------
     start
         What some have already; it fits.
+    by_share
+        Whether worth is that for the share of the capacities that a job wants.
     """
     some = np.flatnonzero(problem.alone >= 0)
     choice = problem.first[:-1][some].astype(np.int64) + problem.alone[some]
-    shares = problem.wants(choice) / np.maximum(problem.capacity, 1)
     worth = np.zeros(problem.jobs)
-    worth[some] = problem.value[choice] / np.maximum(shares.sum(axis=1), 1e-12)
+    worth[some] = problem.value[choice]
+    if by_share:
+        shares = problem.wants(choice) / np.maximum(problem.capacity, 1)
+        worth[some] /= np.maximum(shares.sum(axis=1), 1e-12)
     if start is None:
         start = np.full(problem.jobs, -1, np.int32)
     return round_.filled(start, np.argsort(-worth, kind="stable"))

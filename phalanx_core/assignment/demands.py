@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from phalanx_core.checks import array_of
+from phalanx_core.checks import array_of, integers_of
 from phalanx_core.errors import InvalidRequest
 
 DEMAND_MAX = 2**31 - 1
@@ -95,14 +95,18 @@ class Demands(NamedTuple):
         """
         if tenant is None or quota is None:
             raise InvalidRequest("tenant and quota: both, or neither")
-        limits = array_of("quota", quota)
+        limits = integers_of("quota", quota)
+        if limits.dtype.kind not in "iuf":
+            raise InvalidRequest(f"quota of dtype {limits.dtype}: whole numbers, or -1")
         if limits.ndim == 1 and self.capacity.size == 1:
             limits = limits[:, None]
         if limits.ndim != 2 or limits.shape[1] != self.capacity.size:
             raise InvalidRequest(
                 f"quota of shape {limits.shape}: (tenants, {self.capacity.size})"
             )
-        limits = whole_numbers("quota", np.where(limits == -1, DEMAND_MAX, limits))
+        unlimited = limits == -1
+        limits = whole_numbers("quota", np.where(unlimited, 0, limits), ", or -1")
+        limits = np.where(unlimited, DEMAND_MAX, limits)
         mine = _tenants(tenant, limits.shape[0], jobs)
         configurations = self.rows.shape[0] // max(1, self.groups)
         wide = self.rows.reshape(self.groups, configurations, self.capacity.size)
@@ -116,7 +120,9 @@ class Demands(NamedTuple):
         added = wide[:, :, kind] * (owner[:, None] == who)[:, None, :]
         table = np.concatenate([wide, added], axis=2).astype(np.uint32)
         return type(self)(
-            np.ascontiguousarray(table.reshape(-1, table.shape[2])),
+            np.ascontiguousarray(
+                table.reshape(table.shape[0] * configurations, table.shape[2])
+            ),
             table.shape[0],
             group,
             np.concatenate([self.capacity, limits[who, kind]]),
@@ -142,8 +148,13 @@ class Demands(NamedTuple):
         return wanted
 
 
-def whole_numbers(name: str, given: ArrayLike) -> NDArray[np.int64]:
+def whole_numbers(name: str, given: ArrayLike, also: str = "") -> NDArray[np.int64]:
     """Integers from 0 to 2**31 - 1; floats that are whole count as such.
+
+    Parameters
+    ----------
+    also
+        What else the argument may be: the end of the rule.
 
     Raises
     ------
@@ -153,22 +164,29 @@ def whole_numbers(name: str, given: ArrayLike) -> NDArray[np.int64]:
     row = array_of(name, given)
     if row.size == 0:
         row = row.astype(np.int64)
-    if row.dtype.kind == "f" and np.array_equal(row, np.rint(row)):
-        row = np.clip(row, -1, float(DEMAND_MAX) + 1).astype(np.int64)
+    rule = f"from 0 to {DEMAND_MAX}{also}"
+    if row.dtype.kind == "f":
+        _refuse(name, row, row != np.rint(row), "a whole number")
+        _refuse(name, row, (row < 0) | (row > DEMAND_MAX), rule)
+        row = row.astype(np.int64)
     if row.dtype.kind not in "iu":
         raise InvalidRequest(f"{name} of dtype {row.dtype}: whole numbers")
     # One pass over all: a number below 0 or too large has an upper bit set.
     if np.bitwise_or.reduce(row, axis=None) >> 31:
-        bad = (row < 0) | (row > DEMAND_MAX)
-        at = np.argwhere(bad)[0].tolist()
-        where = f"[{', '.join(map(str, at))}]" if at else ""
-        value = row[tuple(at)]
-        raise InvalidRequest(f"{name}{where} is {value}: from 0 to {DEMAND_MAX}")
+        _refuse(name, row, (row < 0) | (row > DEMAND_MAX), rule)
     return row.astype(np.int64, copy=False)
 
 
+def _refuse(name: str, row: NDArray[Any], bad: Any, rule: str) -> None:
+    """Names the first that is bad, if one is."""
+    if np.any(bad):
+        at = np.argwhere(bad)[0].tolist()
+        where = f"[{', '.join(map(str, at))}]" if at else ""
+        raise InvalidRequest(f"{name}{where} is {row[tuple(at)]}: {rule}")
+
+
 def _tenants(given: ArrayLike, tenants: int, jobs: int) -> NDArray[np.uint32]:
-    mine = array_of("tenant", given)
+    mine = integers_of("tenant", given)
     if mine.ndim != 1 or mine.dtype.kind not in "iu" or mine.size != jobs:
         raise InvalidRequest(
             f"tenant of shape {mine.shape} and dtype {mine.dtype}: an integer a job"

@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from phalanx_core.assignment.problem import ChosenArray
+from phalanx_core.assignment.problem import ChosenArray, IntArray
 from phalanx_core.checks import array_of, held_configurations, is_number
 from phalanx_core.errors import InvalidRequest
 
@@ -55,15 +55,34 @@ class Held(NamedTuple):
         rows = np.flatnonzero(held >= 0)
         stay = None if fixed is None else _stay(worth, held, fixed)
         if keep_bonus:
-            worth = worth.copy()
-            worth[rows, held[rows]] += keep_bonus
+            worth = _with_bonus(worth, rows, held[rows], keep_bonus)
         return cls(worth, held if rows.size else None, stay)
+
+
+def _with_bonus(
+    worth: NDArray[np.float64], jobs: IntArray, held: ChosenArray, bonus: float
+) -> NDArray[np.float64]:
+    """Utilities with the bonus on what is held."""
+    more = worth.copy()
+    with np.errstate(over="ignore"):
+        more[jobs, held] += bonus
+    lost = np.isinf(more[jobs, held]) & np.isfinite(worth[jobs, held])
+    if lost.any():
+        at = int(np.argmax(lost))
+        value = worth[jobs[at], held[at]]
+        raise InvalidRequest(
+            f"keep_bonus {bonus!r}: utility[{jobs[at]}, {held[at]}] is {value}, and both "
+            "together no finite number"
+        )
+    return more
 
 
 def _stay(
     worth: NDArray[np.float64], held: ChosenArray, fixed: ArrayLike
 ) -> ChosenArray:
     stay = array_of("fixed", fixed)
+    if not stay.size:
+        stay = stay.astype(np.bool_)
     if stay.shape != held.shape or stay.dtype != np.bool_:
         raise InvalidRequest(
             f"fixed of shape {stay.shape} and dtype {stay.dtype}: a bool for each job"

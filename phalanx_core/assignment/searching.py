@@ -24,10 +24,11 @@ from phalanx_core.assignment.rounds import (
 )
 from phalanx_core.errors import InvalidRequest, InvariantBroken
 
-# Entries of the dense recurrence, jobs times capacity, up to which it is the fastest.
-DENSE_ENTRIES = 1 << 20
-# Entries for which there is memory.
-DENSE_ENTRIES_MAX = 1 << 30
+# Steps of the dense recurrence, choices times capacity, up to which it is the fastest: less
+# than a millisecond.
+DENSE_STEPS = 1 << 19
+# Jobs times capacity for which there is memory: half a GB.
+DENSE_ENTRIES_MAX = 1 << 28
 # Options beyond the bases that a first core has.
 FIRST_OPTIONS = 24
 # States of the exact search, beyond which CP-SAT takes over.
@@ -54,20 +55,28 @@ class Sized(Protocol):
         """Of each row."""
 
 
-def is_dense(round_: Sized, entries: int = DENSE_ENTRIES) -> bool:
+def is_dense(round_: Sized) -> bool:
     """Whether the dense recurrence suits a round."""
-    return (
-        round_.capacity.size == 1
-        and round_.configurations <= CHOICES_MAX
-        and round_.jobs * (int(round_.capacity[0]) + 1) <= entries
-    )
+    if round_.capacity.size != 1 or round_.configurations > CHOICES_MAX:
+        return False
+    entries = round_.jobs * (int(round_.capacity[0]) + 1)
+    # With no jobs there would be a row of the capacity for nothing.
+    return 0 < entries and entries * round_.configurations <= DENSE_STEPS
 
 
-def check_dense(round_: Sized) -> None:
-    """Refuse a round that the dense recurrence cannot take."""
-    if round_.capacity.size != 1:
-        raise InvalidRequest("solver 'dp': for one capacity alone")
-    if not is_dense(round_, DENSE_ENTRIES_MAX):
+def check_size(round_: Sized, solver: str) -> None:
+    """Refuse a round that a solver cannot take, however empty it is."""
+    rows = round_.capacity.size
+    if rows > ROWS_MAX:
+        raise InvalidRequest(
+            f"capacity of {rows} rows, quotas included: at most {ROWS_MAX}"
+        )
+    if solver != "dp":
+        return
+    if rows != 1:
+        raise InvalidRequest(f"solver 'dp': for one capacity, and there are {rows}")
+    entries = round_.jobs * (int(round_.capacity[0]) + 1)
+    if round_.configurations > CHOICES_MAX or entries > DENSE_ENTRIES_MAX:
         raise InvalidRequest(
             f"solver 'dp': {round_.jobs} jobs, {round_.configurations} configurations, "
             f"capacity {round_.capacity[0]}: jobs times capacity at most "
@@ -119,21 +128,16 @@ class Search:
             return
         self.chosen = np.full(problem.jobs, -1, np.int32)
         self.total, self.used = 0, np.zeros_like(problem.capacity)
-        if solver == "dp":
-            check_dense(problem)
         if solver == "dp" or (solver == "auto" and is_dense(problem)):
             self.solver = "dp"
             self._offer(self.round.dense())
             self.bound = self.total
             return
-        if problem.capacity.size > ROWS_MAX:
-            raise InvalidRequest(
-                f"capacity of {problem.capacity.size} rows: at most {ROWS_MAX}"
-            )
         self.solver = "core"
         self._by_prices(solver)
         if self.total < self.bound:
-            self._offer(greedy(problem, self.round))
+            for by_share in (True, False):
+                self._offer(greedy(problem, self.round, by_share=by_share))
 
     def certify(self) -> None:
         """Have CP-SAT look for anything better among what the prices leave open."""
@@ -311,3 +315,4 @@ class Search:
         # Nothing among these is worth so much, or the best of these is the best of all.
         self._lower(least - 1 if proof.chosen is None else self.total)
         return True
+

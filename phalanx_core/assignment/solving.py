@@ -13,12 +13,13 @@ from phalanx_core.assignment.evolving import Hybrid
 from phalanx_core.assignment.holding import Held
 from phalanx_core.assignment.problem import AssignmentProblem
 from phalanx_core.assignment.result import Assignment
-from phalanx_core.assignment.searching import Search, is_dense
+from phalanx_core.assignment.searching import Search, check_size, is_dense
 from phalanx_core.assignment.table import Table, allowed, utilities
 from phalanx_core.checks import is_number, is_whole, numbers_of
 from phalanx_core.errors import InvalidRequest
 
 SEED_MAX = 2**31 - 1  # what CP-SAT takes
+PRICE_MAX = 2.0**62  # above it every choice is too dear: values stay below
 SOLVERS = ("auto", "dp", "core", "cp-sat", "nsga2")
 
 
@@ -74,7 +75,8 @@ def solve(
         one that keeps most of them is taken.
     keep_bonus
         What keeping it is worth beyond its utility, at least 0; not part of the answer's
-        objective.
+        objective. The bound is that of utilities and bonuses together, less the bonuses
+        that the answer has.
     fixed
         Jobs that keep it whatever it is worth: bool, shape (jobs,).
     forbidden
@@ -90,7 +92,7 @@ def solve(
         Most steps of proving, or individuals of "nsga2"; None: as many as it takes.
     time_limit_s
         Most wall seconds. The one option that can make two runs differ; the answer says
-        where it may have.
+        where it may have. What is begun is ended: prices, and "dp".
     gap
         Stop once no answer can be better by this share.
     certify
@@ -132,7 +134,7 @@ def solve(
     ([1, 0], 9.0, 'optimal')
     """
     started = time.perf_counter()
-    if solver not in SOLVERS:
+    if not (isinstance(solver, str) and solver in SOLVERS):
         raise InvalidRequest(f"solver {solver!r}: one of {', '.join(SOLVERS)}")
     _check_limits(effort, time_limit_s, gap)
     if not (is_whole(seed) and seed <= SEED_MAX):
@@ -145,12 +147,14 @@ def solve(
     held = Held.of(worth, current, keep_bonus, fixed)
     counted = None if held.utility is worth else worth
     table = Table(held.utility, wants, idle, held.fixed, held.held, counted)
+    check_size(table, solver)
     start = _start(prices, wants.capacity.size)
     if not certify and solver in ("auto", "dp") and is_dense(table):
         return _small(table, keys, started)
     problem = AssignmentProblem.of_table(table, keys)
     if start is not None:
-        start = np.ldexp(start, problem.shift)
+        with np.errstate(over="ignore"):
+            start = np.minimum(np.ldexp(start, problem.shift), PRICE_MAX)
     search = Search(problem, effort, gap, seed, time_limit_s, started, start, hybrid)
     search.run(solver)
     if certify:

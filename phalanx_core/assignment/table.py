@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from phalanx_core import native
 from phalanx_core.assignment.demands import Demands
-from phalanx_core.checks import array_of, numbers_of
+from phalanx_core.checks import integers_of, numbers_of
 from phalanx_core.errors import InvalidRequest
 from phalanx_core.native import ffi, lib
 
@@ -244,11 +244,16 @@ def _left(wants: Demands, fixed: NDArray[np.int32]) -> NDArray[np.int64]:
 
 
 def _keys(given: ArrayLike, jobs: int) -> NDArray[Any]:
-    keys = array_of("keys", given)
+    keys = integers_of("keys", given)
     if keys.shape != (jobs,) or keys.dtype.kind not in "iu":
         raise InvalidRequest(
             f"keys of shape {keys.shape} and dtype {keys.dtype}: an integer a job"
         )
-    if np.unique(keys).size != jobs:
-        raise InvalidRequest("keys: two jobs have the same")
+    order = np.argsort(keys, kind="stable")
+    same = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
+    if same.size:
+        one, other = order[same[0]], order[same[0] + 1]
+        raise InvalidRequest(
+            f"keys[{one}] and keys[{other}] are {keys[one]}: distinct integers"
+        )
     return keys

@@ -217,7 +217,7 @@ def test_nothing_to_do_is_an_answer(worth: Any, wanted: Any, capacity: Any) -> N
         ({"utility": [1.0]}, "utility of shape (1,): a row of configurations"),
         ({"utility": [[np.inf]]}, "utility[0, 0] is inf: finite, or NaN"),
         ({"utility": [["a"]]}, "utility: numbers, NaN where a job cannot run so"),
-        ({"demand": [1.5]}, "demand of dtype float64: whole numbers"),
+        ({"demand": [1.5]}, "demand[0] is 1.5: a whole number"),
         ({"demand": [-1]}, "demand[0] is -1: from 0 to 2147483647"),
         ({"demand": [1, 2]}, "demand of shape (2,): (1, 1, 1) or (1, 1), or without"),
         ({"capacity": -1}, "capacity is -1: from 0 to"),
