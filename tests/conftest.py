@@ -23,8 +23,11 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add --seed and --skip-report."""
+    """Add --seed, --full-grid and --skip-report."""
     parser.addoption("--seed", type=int, help="seed of the random tests (default 0)")
+    parser.addoption(
+        "--full-grid", action="store_true", help="all of the exhaustive grids: minutes"
+    )
     parser.addoption("--skip-report", type=Path, help="write skipped tests to a file")
 
 
