@@ -61,7 +61,7 @@ def is_dense(round_: Sized) -> bool:
         return False
     entries = round_.jobs * (int(round_.capacity[0]) + 1)
     # With no jobs there would be a row of the capacity for nothing.
-    return 0 < entries and entries * round_.configurations <= DENSE_STEPS
+    return entries > 0 and entries * round_.configurations <= DENSE_STEPS
 
 
 def check_size(round_: Sized, solver: str) -> None:
@@ -74,13 +74,16 @@ def check_size(round_: Sized, solver: str) -> None:
     if solver != "dp":
         return
     if rows != 1:
-        raise InvalidRequest(f"solver 'dp': for one capacity, and there are {rows}")
-    entries = round_.jobs * (int(round_.capacity[0]) + 1)
-    if round_.configurations > CHOICES_MAX or entries > DENSE_ENTRIES_MAX:
+        raise InvalidRequest(f"solver 'dp': for one capacity alone, and there are {rows}")
+    if round_.configurations > CHOICES_MAX:
         raise InvalidRequest(
-            f"solver 'dp': {round_.jobs} jobs, {round_.configurations} configurations, "
-            f"capacity {round_.capacity[0]}: jobs times capacity at most "
-            f"{DENSE_ENTRIES_MAX}, and {CHOICES_MAX} configurations"
+            f"solver 'dp': at most {CHOICES_MAX} configurations, and there are "
+            f"{round_.configurations}"
+        )
+    if round_.jobs * (int(round_.capacity[0]) + 1) > DENSE_ENTRIES_MAX:
+        raise InvalidRequest(
+            f"solver 'dp': {round_.jobs} jobs times a capacity of {round_.capacity[0]}: "
+            f"at most {DENSE_ENTRIES_MAX}"
         )
 
 

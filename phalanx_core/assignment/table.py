@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from phalanx_core import native
 from phalanx_core.assignment.demands import Demands
-from phalanx_core.checks import integers_of, numbers_of
+from phalanx_core.checks import array_of, integers_of, numbers_of
 from phalanx_core.errors import InvalidRequest
 from phalanx_core.native import ffi, lib
 
