@@ -20,10 +20,10 @@ for source in tests/c/test_*.c examples/embed.c; do
     if grep -q __wrap_malloc "$source"; then
         wraps=(-Wl,--wrap=malloc,--wrap=calloc)
     fi
-    gcc "${flags[@]}" "${objects[@]}" "$source" "${wraps[@]}" -o "$program"
+    gcc "${flags[@]}" "${objects[@]}" "$source" "${wraps[@]}" -o "$program" -lm
     "$program" >"$program.log"
 done
-gcc "${flags[@]}" "${objects[@]}" tests/fuzz/*.c -o "$build/replay"
+gcc "${flags[@]}" "${objects[@]}" tests/fuzz/*.c -o "$build/replay" -lm
 "$build/replay" tests/fuzz/corpus/*
 "$build/replay" --random 200000 "${SEED:-1}"
 # A function of a header is one function however many sources include it.

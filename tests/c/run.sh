@@ -23,10 +23,10 @@ for source in tests/c/test_*.c; do
     if grep -q __wrap_malloc "$source"; then
         wraps=(-Wl,--wrap=malloc,--wrap=calloc)
     fi
-    gcc "${flags[@]}" "${objects[@]}" "$source" "${wraps[@]}" -o "$program"
+    gcc "${flags[@]}" "${objects[@]}" "$source" "${wraps[@]}" -o "$program" -lm
     "$program"
     passed=$((passed + 1))
 done
-gcc "${flags[@]}" "${objects[@]}" examples/embed.c -o "$build/example"
+gcc "${flags[@]}" "${objects[@]}" examples/embed.c -o "$build/example" -lm
 "$build/example" | diff -u tests/golden/c/embed.txt - && echo "example: output as expected"
 echo "C tests: $passed passed, 0 failed"

@@ -63,7 +63,7 @@ def build(fault: str | None, cases: str) -> Path:
     program = BUILD / f"{cases}-{fault or 'sound'}"
     flags = ["-O1", "-std=c11", "-Icsrc"] + ([f"-DPHX_MUTANT_{fault}"] if fault else [])
     sources = [str(path) for path in sorted((ROOT / "csrc").glob("*.c"))]
-    command = ["gcc", *flags, *sources, f"tests/c/{cases}.c", "-o", str(program)]
+    command = ["gcc", *flags, *sources, f"tests/c/{cases}.c", "-lm", "-o", str(program)]
     subprocess.run(command, check=True, cwd=ROOT)
     return program
 

@@ -1,0 +1,442 @@
+/* What prices leave open and the exact search of it, beside every answer of small rounds. */
+#include "cases.h"
+#include "small.h"
+
+#define STATES 4000
+#define LARGE (INT64_C(1) << 62)
+
+/* A small round at some prices, and a core of it. */
+typedef struct open_round {
+    small made;
+    int64_t prices[ROWS];
+    int64_t loss[JOBS_MAX * CHOICES_MAX];
+    int64_t none[JOBS_MAX];
+    uint32_t counts[64];
+    phx_core core;
+    uint32_t job[JOBS_MAX];
+    uint32_t first[JOBS_MAX + 1];
+    int32_t place[OPTIONS_MAX];
+    int64_t lost[OPTIONS_MAX];
+    int32_t base[JOBS_MAX];
+    int64_t left[ROWS];
+} open_round;
+
+static const phx_round *lose(open_round *of)
+{
+    CHECK(phx_price_losses(&of->made.round, of->prices, of->loss, of->none, of->counts) == PHX_OK);
+    of->core = (phx_core){0, of->job, of->first, of->place, of->lost, of->base, of->left};
+    return &of->made.round;
+}
+
+static phx_status pick(open_round *of, int64_t width, uint32_t room)
+{
+    return phx_core_pick(&of->made.round, of->loss, of->none, width, room, &of->core);
+}
+
+/* A round at prices that are none, some, or the best there are. */
+static void draw_open(open_round *of, uint32_t rows, uint32_t unit, uint32_t prices)
+{
+    draw_small(&of->made, rows, unit);
+    double found[ROWS] = {0};
+    int32_t chosen[2][JOBS_MAX];
+    double bound = 0;
+    uint32_t passes = 0;
+    if (prices == 2) {
+        CHECK(phx_price_find(&of->made.round, found, 1e-10, 100, chosen[0], chosen[1], &bound,
+                             &passes) == PHX_OK);
+    }
+    const uint32_t most = 1 + draw(6);
+    for (uint32_t row = 0; row < rows; ++row) {
+        of->prices[row] = prices == 1 ? draw(most) : (int64_t)(found[row] + 0.5);
+    }
+    lose(of);
+}
+
+/* Whether a place is an option of its job in the core, or else the base. */
+static int is_open(const open_round *of, uint32_t job, int32_t place)
+{
+    for (uint32_t at = 0; at < of->core.jobs; ++at) {
+        for (uint32_t option = of->first[at]; of->job[at] == job && option < of->first[at + 1];
+             ++option) {
+            if (of->place[option] == place) {
+                return 1;
+            }
+        }
+    }
+    return of->base[job] == place;
+}
+
+static int all_open(const open_round *of, const int32_t *chosen)
+{
+    int open = 1;
+    for (uint32_t job = 0; job < of->made.round.jobs; ++job) {
+        open &= is_open(of, job, chosen[job]);
+    }
+    return open;
+}
+
+static void check_core(const open_round *of, int64_t width)
+{
+    const phx_round *round = &of->made.round;
+    for (uint32_t row = 0; row < round->rows; ++row) {
+        int64_t left = round->capacity[row];
+        for (uint32_t job = 0; job < round->jobs; ++job) {
+            left -= wanted(round, job, of->base[job], row);
+        }
+        CHECK(of->left[row] == left);
+    }
+    for (uint32_t job = 0; job < round->jobs; ++job) {
+        CHECK(loss_of_place(round, of->prices, job, of->base[job]) == 0);
+    }
+    for (uint32_t at = 0; at < of->core.jobs; ++at) {
+        CHECK(at == 0 || of->job[at - 1] < of->job[at]);
+        CHECK(of->first[at + 1] - of->first[at] > 1);
+        CHECK(of->place[of->first[at]] == of->base[of->job[at]]);
+        for (uint32_t option = of->first[at]; option < of->first[at + 1]; ++option) {
+            CHECK(of->lost[option] <= width);
+            CHECK(of->lost[option] ==
+                  loss_of_place(round, of->prices, of->job[at], of->place[option]));
+        }
+    }
+}
+
+static void case_pick_leaves_what_an_answer_can_take(void)
+{
+    state = 11;
+    uint32_t closed = 0;
+    for (uint32_t turn = 0; turn < 3000; ++turn) {
+        open_round of;
+        draw_open(&of, 1 + turn % 3, 1, turn / 3 % 3);
+        for (int64_t width = 0; width < 40; width = 3 * width + 1) {
+            int32_t chosen[JOBS_MAX];
+            CHECK(pick(&of, width, OPTIONS_MAX) == PHX_OK);
+            check_core(&of, width);
+            no_answer(chosen);
+            do {
+                const int open = all_open(&of, chosen);
+                CHECK(open || worth(&of.made.round, chosen) < 0 ||
+                      loss_of(&of.made.round, of.prices, chosen) > width);
+                closed += !open;
+            } while (next_answer(&of.made.round, chosen));
+        }
+    }
+    CHECK(closed > 100000);
+}
+
+static void case_pick_takes_no_more_room_than_there_is(void)
+{
+    state = 12;
+    for (uint32_t turn = 0; turn < 1000; ++turn) {
+        open_round of;
+        draw_open(&of, 1, 1, 1);
+        const int64_t width = draw(10);
+        uint32_t room = 0;
+        for (; pick(&of, width, room) != PHX_OK; ++room) {
+            CHECK(pick(&of, width, room) == PHX_NO_ROOM && room < OPTIONS_MAX);
+        }
+        /* A job that turns out to have one option needs its place for a moment. */
+        CHECK(of.first[of.core.jobs] == room || of.first[of.core.jobs] + 1 == room);
+    }
+}
+
+/* The least that an answer of the core loses, INT64_MAX where none fits. */
+static int64_t least_of(const open_round *of)
+{
+    int32_t chosen[JOBS_MAX];
+    int64_t least = INT64_MAX;
+    no_answer(chosen);
+    do {
+        if (worth(&of->made.round, chosen) >= 0 && all_open(of, chosen)) {
+            const int64_t here = loss_of(&of->made.round, of->prices, chosen);
+            least = here < least ? here : least;
+        }
+    } while (next_answer(&of->made.round, chosen));
+    return least;
+}
+
+/* What a search told. */
+typedef struct told {
+    phx_status status;
+    int64_t total;
+    int64_t floor;
+    int32_t chosen[JOBS_MAX];
+    uint64_t steps;
+} told;
+
+static told search(const open_round *of, uint32_t states, int64_t total, int64_t floor)
+{
+    static int64_t scratch[60000];
+    told found = {PHX_OK, total, floor, {0}, 99};
+    CHECK(phx_core_bytes(&of->made.round, &of->core, states) <= sizeof scratch);
+    found.status = phx_core_search(&of->made.round, &of->core, of->prices, states, scratch,
+                                   &found.total, &found.floor, found.chosen, &found.steps);
+    CHECK(found.steps <= states && found.total <= total && found.floor >= floor);
+    if (found.total < total) {
+        CHECK(found.status == PHX_OK || found.status == PHX_GAVE_UP);
+        CHECK(worth(&of->made.round, found.chosen) >= 0 && all_open(of, found.chosen));
+        CHECK(loss_of(&of->made.round, of->prices, found.chosen) == found.total);
+    }
+    return found;
+}
+
+/* Searches on while floors alone were told, as callers do. */
+static told search_on(const open_round *of, uint32_t states, int64_t total, int64_t least)
+{
+    told found = search(of, states, total, 0);
+    while (found.status == PHX_GAVE_UP && found.total == total && found.steps == 0 &&
+           found.floor > 0) {
+        const int64_t floor = found.floor;
+        CHECK(floor <= least && floor < total);
+        found = search(of, states, total, floor);
+        CHECK(found.floor == floor);
+        if (found.steps == 0) {
+            break;
+        }
+    }
+    return found;
+}
+
+static void check_search(const open_round *of, int64_t total, int64_t least)
+{
+    const told found = search_on(of, STATES, total, least);
+    CHECK(found.status == (least < total ? PHX_OK : PHX_MISFIT));
+    CHECK(found.total == (least < total ? least : total));
+}
+
+/* With few states there may be an answer, and it need not be the best. */
+static uint32_t check_few(const open_round *of, int64_t total, int64_t least)
+{
+    uint32_t gave_up = 0;
+    for (uint32_t states = 0; states < 5; ++states) {
+        const told found = search_on(of, states, total, least);
+        CHECK(found.total >= (least < total ? least : total));
+        CHECK(found.status != PHX_OK || found.total == least);
+        CHECK(found.status != PHX_MISFIT || least >= total);
+        gave_up += found.status == PHX_GAVE_UP;
+    }
+    return gave_up;
+}
+
+static void check_searches(uint32_t rows, uint32_t turns, uint32_t *gave_up, uint32_t *fits)
+{
+    for (uint32_t turn = 0; turn < turns; ++turn) {
+        open_round of;
+        draw_open(&of, rows, turn % 4 == 0 ? 3 : 1, turn % 3);
+        const int64_t width = draw(3) == 0 ? LARGE - 1 : draw(30);
+        CHECK(pick(&of, width, OPTIONS_MAX) == PHX_OK);
+        const int64_t least = least_of(&of);
+        const int64_t near = least == INT64_MAX ? 20 : least;
+        const int64_t totals[6] = {1, near, near + 1, 1 + draw(60), LARGE >> draw(40), LARGE};
+        for (uint32_t at = 0; at < 6; ++at) {
+            if (totals[at] > 0) {
+                check_search(&of, totals[at], least);
+                *gave_up += check_few(&of, totals[at], least);
+                *fits += least < totals[at];
+            }
+        }
+    }
+}
+
+static void case_search_finds_the_least_loss(void)
+{
+    state = 13;
+    uint32_t gave_up = 0;
+    uint32_t fits = 0;
+    for (uint32_t rows = 1; rows <= 3; ++rows) {
+        check_searches(rows, 2000, &gave_up, &fits);
+    }
+    CHECK(gave_up > 20000 && fits > 15000);
+}
+
+/* Beyond four rows no moves of all rows are tried. */
+static void case_search_of_many_rows(void)
+{
+    state = 14;
+    uint32_t gave_up = 0;
+    uint32_t fits = 0;
+    for (uint32_t rows = 4; rows <= ROWS; ++rows) {
+        check_searches(rows, 500, &gave_up, &fits);
+    }
+    CHECK(gave_up > 5000 && fits > 3000);
+}
+
+/* Every limit around the least loss, of one round after another. */
+static void case_search_at_every_limit(void)
+{
+    state = 15;
+    for (uint32_t turn = 0; turn < 400; ++turn) {
+        open_round of;
+        draw_open(&of, 1 + turn % 3, 1 + turn % 2, 1 + turn % 2);
+        CHECK(pick(&of, LARGE - 1, OPTIONS_MAX) == PHX_OK);
+        const int64_t least = least_of(&of);
+        for (int64_t total = 1; total < 60; ++total) {
+            check_search(&of, total, least);
+        }
+    }
+}
+
+/* A round of one job that may take so much of one row. */
+static const phx_round *one_job(open_round *of, uint32_t demand, int64_t capacity, int64_t price)
+{
+    memset(of, 0, sizeof *of);
+    of->made.first[1] = 1;
+    of->made.demand[0] = demand;
+    of->made.value[0] = 10;
+    of->made.capacity[0] = capacity;
+    of->made.round = (phx_round){1,
+                                 1,
+                                 1,
+                                 of->made.first,
+                                 of->made.kind,
+                                 of->made.value,
+                                 of->made.demand,
+                                 of->made.capacity,
+                                 of->made.scratch};
+    of->prices[0] = price;
+    return lose(of);
+}
+
+/* Capacities are counted in the largest unit that all options change them by. */
+static void case_rows_that_leave_32_bits_are_given_up(void)
+{
+    open_round of;
+    one_job(&of, 1, INT32_MAX, 0);
+    CHECK(pick(&of, 10, OPTIONS_MAX) == PHX_OK && of.core.jobs == 1);
+    told found = search(&of, STATES, 5, 0);
+    CHECK(found.status == PHX_OK && found.total == 0 && found.chosen[0] == 0);
+    one_job(&of, 1, (INT64_C(1) << 31) + 1, 0);
+    CHECK(pick(&of, 10, OPTIONS_MAX) == PHX_OK);
+    found = search(&of, STATES, 5, 3);
+    CHECK(found.status == PHX_GAVE_UP && found.total == 5 && found.floor == 3 && found.steps == 0);
+    one_job(&of, 1U << 20, INT64_C(1) << 50, 0);
+    CHECK(pick(&of, 10, OPTIONS_MAX) == PHX_OK);
+    found = search(&of, STATES, 5, 0);
+    CHECK(found.status == PHX_OK && found.total == 0 && found.chosen[0] == 0);
+}
+
+/* What no multiple of the units sells is lost from the start, whatever it costs. */
+static void case_unsold_rest_is_lost_from_the_start(void)
+{
+    open_round of;
+    one_job(&of, 4, 6, 1); /* worth 6 beyond its price; two of six cannot be sold */
+    CHECK(pick(&of, 10, OPTIONS_MAX) == PHX_OK);
+    CHECK(search(&of, STATES, 2, 0).status == PHX_MISFIT);
+    CHECK(search(&of, STATES, 3, 0).floor == 2);
+    const told found = search(&of, STATES, 3, 2);
+    CHECK(found.status == PHX_OK && found.total == 2 && found.chosen[0] == 0);
+    one_job(&of, 4, 6, LARGE - 1); /* two units cost more than any limit */
+    CHECK(pick(&of, LARGE, OPTIONS_MAX) == PHX_OK);
+    CHECK(search(&of, STATES, LARGE, 0).status == PHX_MISFIT);
+}
+
+/* Many jobs of one row, more than there are layers of floors. */
+#define WIDE_JOBS 700
+#define WIDE_STATES 60000
+
+typedef struct wide_round {
+    phx_round round;
+    uint32_t first[WIDE_JOBS + 1];
+    uint32_t kind[2 * WIDE_JOBS];
+    int64_t value[2 * WIDE_JOBS];
+    uint32_t demand[4];
+    int64_t capacity;
+    int64_t scratch[4];
+    int64_t price;
+    int64_t bound;
+    int64_t loss[2 * WIDE_JOBS];
+    int64_t none[WIDE_JOBS];
+    phx_core core;
+    uint32_t job[WIDE_JOBS];
+    uint32_t begins[WIDE_JOBS + 1];
+    int32_t place[3 * WIDE_JOBS];
+    int64_t lost[3 * WIDE_JOBS];
+    int32_t base[WIDE_JOBS];
+    int64_t left;
+    int32_t chosen[WIDE_JOBS];
+} wide_round;
+
+static void draw_wide(wide_round *of, uint32_t jobs, uint32_t unit)
+{
+    const uint32_t demand[4] = {1, 3, 7, 19};
+    for (uint32_t kind = 0; kind < 4; ++kind) {
+        of->demand[kind] = unit * demand[kind];
+    }
+    of->capacity = 900 + draw(900);
+    of->round = (phx_round){
+        jobs, 1, 4, of->first, of->kind, of->value, of->demand, &of->capacity, of->scratch};
+    of->core = (phx_core){0, of->job, of->begins, of->place, of->lost, of->base, &of->left};
+    for (uint32_t job = 0; job < jobs; ++job) {
+        const uint32_t worth_each = 50 + draw(50);
+        of->first[job + 1] = 2 * job + 2;
+        for (uint32_t choice = 2 * job; choice < 2 * job + 2; ++choice) {
+            of->kind[choice] = draw(4);
+            of->value[choice] = worth_each * demand[of->kind[choice]] + draw(9);
+        }
+    }
+}
+
+/* The best prices, what is lost at them, and what the dense recurrence says is the most. */
+static int64_t solve_wide(wide_round *of)
+{
+    int64_t best = 0;
+    double price = 0;
+    double bound = 0;
+    uint32_t passes = 0;
+    uint32_t counts[64];
+    void *room = malloc(phx_assign_dense_bytes(of->round.jobs, (uint32_t)of->capacity));
+    CHECK(phx_assign_dense(&of->round, room, of->chosen, &best) == PHX_OK);
+    free(room);
+    CHECK(phx_price_find(&of->round, &price, 1e-10, 400, of->chosen, of->chosen, &bound, &passes) ==
+          PHX_OK);
+    of->price = (int64_t)(price + 0.5);
+    CHECK(phx_price_bound(&of->round, &of->price, &of->bound) == PHX_OK && of->bound >= best);
+    CHECK(phx_price_losses(&of->round, &of->price, of->loss, of->none, counts) == PHX_OK);
+    return best;
+}
+
+static void check_wide(wide_round *of, int64_t width, int64_t best)
+{
+    const int64_t least = of->bound - best;
+    CHECK(phx_core_pick(&of->round, of->loss, of->none, width, 3 * WIDE_JOBS, &of->core) == PHX_OK);
+    void *room = malloc(phx_core_bytes(&of->round, &of->core, WIDE_STATES));
+    int64_t total = least + 1;
+    int64_t floor = 0;
+    uint64_t steps = 0;
+    phx_status status = PHX_GAVE_UP;
+    while (status == PHX_GAVE_UP) {
+        const int64_t before = floor;
+        status = phx_core_search(&of->round, &of->core, &of->price, WIDE_STATES, room, &total,
+                                 &floor, of->chosen, &steps);
+        CHECK(status != PHX_GAVE_UP || (floor > before && floor <= least));
+    }
+    CHECK(status == PHX_OK && total == least && worth(&of->round, of->chosen) == best);
+    CHECK(phx_core_search(&of->round, &of->core, &of->price, WIDE_STATES, room, &total, &floor,
+                          of->chosen, &steps) == PHX_MISFIT);
+    free(room);
+}
+
+static void case_search_agrees_with_the_dense_recurrence(void)
+{
+    static wide_round of;
+    state = 16;
+    for (uint32_t turn = 0; turn < 12; ++turn) {
+        draw_wide(&of, WIDE_JOBS - 200 * (turn % 3), 1 + turn % 2);
+        const int64_t best = solve_wide(&of);
+        /* As wide as the answer needs it, then all there is. */
+        check_wide(&of, of.bound - best, best);
+        check_wide(&of, LARGE - 1, best);
+    }
+}
+
+int main(int count, char **words)
+{
+    static const named_case cases[] = {CASE(pick_leaves_what_an_answer_can_take),
+                                       CASE(pick_takes_no_more_room_than_there_is),
+                                       CASE(search_finds_the_least_loss),
+                                       CASE(search_of_many_rows),
+                                       CASE(search_at_every_limit),
+                                       CASE(rows_that_leave_32_bits_are_given_up),
+                                       CASE(unsold_rest_is_lost_from_the_start),
+                                       CASE(search_agrees_with_the_dense_recurrence)};
+    return run_cases("test_core", cases, sizeof cases / sizeof *cases, count, words);
+}
