@@ -54,10 +54,16 @@ def compile_flags() -> tuple[list[str], list[str]]:
         If ``PHALANX_MUTANT`` names no fault: a mutant that is none would survive.
     """
     flags = ["-std=c11", "-O3", "-fvisibility=hidden"]
-    link: list[str] = []
+    link = ["-lm"]  # a Python that is not linked with it has no llrint
     if sanitizers := os.environ.get("PHALANX_SANITIZE"):
-        link.append(f"-fsanitize={sanitizers}")
-        flags += [*link, "-O1", "-fno-omit-frame-pointer", "-fno-sanitize-recover=all"]
+        sanitize = f"-fsanitize={sanitizers}"
+        link.append(sanitize)
+        flags += [
+            sanitize,
+            "-O1",
+            "-fno-omit-frame-pointer",
+            "-fno-sanitize-recover=all",
+        ]
     if os.environ.get("PHALANX_COVERAGE", "0") != "0":
         link.append("--coverage")
         flags += ["--coverage", "-O0"]

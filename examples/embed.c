@@ -1,6 +1,6 @@
 /* Plain C: place a gang, lose a host, repair it. No Python anywhere.
  *
- *     cc -std=c11 -Icsrc csrc/[a-z]*.c examples/embed.c -o embed && ./embed
+ *     cc -std=c11 -Icsrc csrc/[a-z]*.c examples/embed.c -lm -o embed && ./embed
  */
 #include "phalanx.h"
 
