@@ -40,7 +40,7 @@ static void add_job(const phx_round *round, uint32_t job, const int64_t *before,
 
 phx_status phx_assign_dense(const phx_round *round, void *scratch, int32_t *chosen, int64_t *total)
 {
-    if (round->rows != 1) {
+    if (round->rows != 1 || round->capacity[0] < 0 || round->capacity[0] > UINT32_MAX) {
         return PHX_BAD_GANG;
     }
     for (uint32_t job = 0; job < round->jobs; ++job) {

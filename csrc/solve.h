@@ -69,8 +69,8 @@ double phx_objective(const phx_table *table, const uint32_t *order, const int32_
 size_t phx_assign_dense_bytes(uint32_t jobs, uint32_t capacity);
 /* The best answer of a round with one row, by every capacity up to it: O(choices * capacity). Of
  * equal answers the one whose first job takes the lowest choice, none last; of those, the second
- * job, and so on. PHX_BAD_GANG: there is not one row, `first` falls, or a job has more than
- * PHX_CHOICES_MAX choices. */
+ * job, and so on. PHX_BAD_GANG: there is not one row, its capacity is below 0 or leaves 32 bits,
+ * `first` falls, or a job has more than PHX_CHOICES_MAX choices. */
 phx_status phx_assign_dense(const phx_round *round, void *scratch, int32_t *chosen, int64_t *total);
 
 /* What phx_small_solve says beside the answer. */

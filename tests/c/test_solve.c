@@ -317,6 +317,10 @@ static void case_what_the_dense_recurrence_refuses(void)
     round.jobs = 0;
     round.first = none;
     CHECK(phx_assign_dense(&round, scratch, chosen, &total) == PHX_OK && total == 0);
+    capacity = -1;
+    CHECK(phx_assign_dense(&round, scratch, chosen, &total) == PHX_BAD_GANG);
+    capacity = INT64_C(1) << 32;
+    CHECK(phx_assign_dense(&round, scratch, chosen, &total) == PHX_BAD_GANG);
 }
 
 int main(int count, char **words)
