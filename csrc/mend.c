@@ -156,6 +156,9 @@ phx_status phx_round_mend(const phx_round *round, const int64_t *prices, uint32_
             return PHX_GAVE_UP;
         }
         const change made = best_relief(round, prices, &has, chosen);
+        if (!made.found) {
+            return PHX_GAVE_UP; /* no job has any of what is too little */
+        }
         make_change(round, &has, chosen, &made);
         ++*steps;
     }

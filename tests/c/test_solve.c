@@ -323,6 +323,19 @@ static void case_what_the_dense_recurrence_refuses(void)
     CHECK(phx_assign_dense(&round, scratch, chosen, &total) == PHX_BAD_GANG);
 }
 
+/* A capacity below 0 that no job takes of: no change helps, and none is made. */
+static void case_what_cannot_be_mended(void)
+{
+    const uint32_t first[2] = {0, 0};
+    const int64_t capacity = -1;
+    const int64_t price = 1;
+    int32_t chosen[1] = {-1};
+    uint32_t steps = 7;
+    const phx_round round = {1, 1, 0, first, NULL, NULL, NULL, &capacity, NULL};
+    CHECK(phx_round_mend(&round, &price, 1000, chosen, &steps) == PHX_GAVE_UP);
+    CHECK(steps == 0 && chosen[0] == -1);
+}
+
 int main(int count, char **words)
 {
     static const named_case cases[] = {CASE(dense_is_the_best_there_is),
@@ -334,6 +347,7 @@ int main(int count, char **words)
                                        CASE(jobs_alike_share_by_turns),
                                        CASE(prices_of_many_rows),
                                        CASE(what_is_no_round),
-                                       CASE(what_the_dense_recurrence_refuses)};
+                                       CASE(what_the_dense_recurrence_refuses),
+                                       CASE(what_cannot_be_mended)};
     return run_cases("test_solve", cases, sizeof cases / sizeof *cases, count, words);
 }
