@@ -11,6 +11,11 @@ void phx_deck_lay_out(phx_deck *deck, char **at)
     deck->more = phx_next(at, options * deck->rows * sizeof *deck->more);
 }
 
+static int64_t size_of(int64_t number)
+{
+    return number < 0 ? -number : number;
+}
+
 /* What an option of a core job wants of a row; none wants nothing. */
 static int64_t wants(const phx_deck *deck, const phx_round *round, uint32_t job, uint32_t option,
                      uint32_t row)
@@ -20,7 +25,8 @@ static int64_t wants(const phx_deck *deck, const phx_round *round, uint32_t job,
     return place < 0 ? 0 : phx_wants(round, begin + (uint32_t)place)[row];
 }
 
-static void find_more(phx_deck *deck, const phx_round *round)
+/* 0: an option differs from the base by more than 32 bits hold. */
+static int find_more(phx_deck *deck, const phx_round *round)
 {
     const phx_core *core = deck->core;
     for (uint32_t job = 0; job < core->jobs; ++job) {
@@ -29,20 +35,19 @@ static void find_more(phx_deck *deck, const phx_round *round)
         for (uint32_t option = base; option < core->first[job + 1]; ++option) {
             deck->owner[option] = job;
             for (uint32_t row = 0; row < deck->rows; ++row) {
-                deck->more[(size_t)option * deck->rows + row] =
-                    (int32_t)(wants(deck, round, job, option, row) -
-                              wants(deck, round, job, base, row));
+                const int64_t more = wants(deck, round, job, option, row) -
+                                     wants(deck, round, job, base, row);
+                if (size_of(more) > INT32_MAX) {
+                    return 0;
+                }
+                deck->more[(size_t)option * deck->rows + row] = (int32_t)more;
             }
             if (option > base && (uint64_t)core->loss[option] < deck->least[job]) {
                 deck->least[job] = (uint64_t)core->loss[option];
             }
         }
     }
-}
-
-static int64_t size_of(int64_t number)
-{
-    return number < 0 ? -number : number;
+    return 1;
 }
 
 /* The largest unit that every option changes a row by multiples of. */
@@ -88,7 +93,9 @@ static int count_row(phx_deck *deck, uint32_t row, int64_t price)
 int phx_deck_fill(phx_deck *deck, const phx_round *round, const int64_t *prices)
 {
     deck->start = 0;
-    find_more(deck, round);
+    if (!find_more(deck, round)) {
+        return 0;
+    }
     phx_order_by(deck->least, deck->core->jobs, deck->order);
     for (uint32_t row = 0; row < deck->rows; ++row) {
         if (!count_row(deck, row, prices[row])) {

@@ -308,6 +308,11 @@ static void case_rows_that_leave_32_bits_are_given_up(void)
     CHECK(pick(&of, 10, OPTIONS_MAX) == PHX_OK);
     found = search(&of, STATES, 5, 3);
     CHECK(found.status == PHX_GAVE_UP && found.total == 5 && found.floor == 3 && found.steps == 0);
+    /* As a signed number this demand is below 0, which nothing is too little for. */
+    one_job(&of, 3000000000U, 0, 0);
+    CHECK(pick(&of, 10, OPTIONS_MAX) == PHX_OK);
+    found = search(&of, STATES, 11, 0);
+    CHECK(found.status == PHX_GAVE_UP && found.total == 11 && found.steps == 0);
     one_job(&of, 1U << 20, INT64_C(1) << 50, 0);
     CHECK(pick(&of, 10, OPTIONS_MAX) == PHX_OK);
     found = search(&of, STATES, 5, 0);
