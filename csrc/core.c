@@ -18,7 +18,7 @@ typedef struct search {
     uint32_t most;
     uint32_t count;
     uint32_t lives;
-    uint32_t slots; /* of the hash table, a power of two */
+    size_t slots; /* of the hash table, a power of two */
     int64_t best;   /* an end that loses less is looked for */
     uint32_t best_state;
     int64_t *lost;     /* [most] */
@@ -80,7 +80,7 @@ static uint64_t hash_of(const int32_t *left, uint32_t rows)
 static uint32_t *slot_of(const search *all, const int32_t *left)
 {
     const uint32_t rows = all->deck.rows;
-    uint32_t at = (uint32_t)hash_of(left, rows) & (all->slots - 1);
+    size_t at = hash_of(left, rows) & (all->slots - 1);
     for (;; at = (at + 1) & (all->slots - 1)) {
         const uint32_t state = all->slot[at];
         if (state == NO_STATE || memcmp(left_of(all, state), left, rows * sizeof *left) == 0) {

@@ -334,6 +334,17 @@ static void case_unsold_rest_is_lost_from_the_start(void)
     CHECK(search(&of, STATES, LARGE, 0).status == PHX_MISFIT);
 }
 
+/* As many states as there are numbers for; the slots of a hash table are twice as many. */
+static void case_scratch_of_any_number_of_states(void)
+{
+    open_round of;
+    one_job(&of, 1, 1, 0);
+    CHECK(pick(&of, 10, OPTIONS_MAX) == PHX_OK);
+    const size_t slots = (size_t)2 * UINT32_MAX * sizeof(uint32_t);
+    CHECK(phx_core_bytes(&of.made.round, &of.core, UINT32_MAX) > slots);
+    CHECK(phx_core_bytes(&of.made.round, &of.core, 0) > 64 * sizeof(uint32_t));
+}
+
 /* Many jobs of one row, more than there are layers of floors. */
 #define WIDE_JOBS 700
 #define WIDE_STATES 60000
@@ -442,6 +453,7 @@ int main(int count, char **words)
                                        CASE(search_at_every_limit),
                                        CASE(rows_that_leave_32_bits_are_given_up),
                                        CASE(unsold_rest_is_lost_from_the_start),
+                                       CASE(scratch_of_any_number_of_states),
                                        CASE(search_agrees_with_the_dense_recurrence)};
     return run_cases("test_core", cases, sizeof cases / sizeof *cases, count, words);
 }
