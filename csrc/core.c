@@ -19,7 +19,7 @@ typedef struct search {
     uint32_t count;
     uint32_t lives;
     size_t slots; /* of the hash table, a power of two */
-    int64_t best;   /* an end that loses less is looked for */
+    int64_t best; /* an end that loses less is looked for */
     uint32_t best_state;
     int64_t *lost;     /* [most] */
     int32_t *left;     /* [most * rows] */
@@ -206,8 +206,14 @@ phx_status phx_core_search(const phx_round *round, const phx_core *core, const i
                            uint64_t *steps)
 {
     search all;
-    lay_out(&all, round, core, states, scratch);
     *steps = 0;
+    if (round->rows > PHX_ROWS_MAX) {
+        return PHX_BAD_GANG;
+    }
+    if (*total <= 0) {
+        return PHX_MISFIT; /* no answer loses less than nothing */
+    }
+    lay_out(&all, round, core, states, scratch);
     if (!phx_deck_fill(&all.deck, round, prices)) {
         return PHX_GAVE_UP;
     }

@@ -35,8 +35,8 @@ static int find_more(phx_deck *deck, const phx_round *round)
         for (uint32_t option = base; option < core->first[job + 1]; ++option) {
             deck->owner[option] = job;
             for (uint32_t row = 0; row < deck->rows; ++row) {
-                const int64_t more = wants(deck, round, job, option, row) -
-                                     wants(deck, round, job, base, row);
+                const int64_t more =
+                    wants(deck, round, job, option, row) - wants(deck, round, job, base, row);
                 if (size_of(more) > INT32_MAX) {
                     return 0;
                 }

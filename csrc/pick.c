@@ -35,6 +35,9 @@ static void base_first(phx_core *core)
 phx_status phx_core_pick(const phx_round *round, const int64_t *loss, const int64_t *none,
                          int64_t width, uint32_t room, phx_core *core)
 {
+    if (width < 0) {
+        return PHX_BAD_GANG;
+    }
     core->jobs = 0;
     core->first[0] = 0;
     for (uint32_t row = 0; row < round->rows; ++row) {

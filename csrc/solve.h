@@ -134,7 +134,8 @@ typedef struct phx_core {
 } phx_core;
 
 /* Fills a core's arrays, which have room for `room` options. `loss` and `none` are those of
- * phx_price_losses. PHX_NO_ROOM: more options than that. */
+ * phx_price_losses; `width` is at most 2^62. PHX_NO_ROOM: more options than that. PHX_BAD_GANG: a
+ * width below 0. */
 phx_status phx_core_pick(const phx_round *round, const int64_t *loss, const int64_t *none,
                          int64_t width, uint32_t room, phx_core *core);
 /* Bytes of scratch that phx_core_thin wants. */
@@ -151,7 +152,8 @@ size_t phx_core_bytes(const phx_round *round, const phx_core *core, uint32_t sta
  * are not sold included: *total is then what it loses, and chosen[job] of all jobs are set. Every
  * amount that is left of all capacities together is met once: states, at most so many; *steps is
  * how many. PHX_MISFIT: no answer loses less. PHX_GAVE_UP: too many states, and an answer that was
- * found on the way is told, which need not be the best; or as phx_core_thin. */
+ * found on the way is told, which need not be the best; or as phx_core_thin. *total is at most 2^62.
+ * PHX_BAD_GANG: more than PHX_ROWS_MAX rows. */
 phx_status phx_core_search(const phx_round *round, const phx_core *core, const int64_t *prices,
                            uint32_t states, void *scratch, int64_t *total, int32_t *chosen,
                            uint64_t *steps);

@@ -345,6 +345,26 @@ static void case_scratch_of_any_number_of_states(void)
     CHECK(phx_core_bytes(&of.made.round, &of.core, 0) > 64 * sizeof(uint32_t));
 }
 
+/* No answer loses less than nothing, and none is within less. */
+static void case_limits_below_what_can_be_lost(void)
+{
+    open_round of;
+    one_job(&of, 1, 1, 0);
+    CHECK(pick(&of, -1, OPTIONS_MAX) == PHX_BAD_GANG);
+    CHECK(pick(&of, 0, OPTIONS_MAX) == PHX_OK && of.core.jobs == 0);
+    for (int64_t total = -1; total < 1; ++total) {
+        CHECK(search(&of, STATES, total, 0).status == PHX_MISFIT);
+    }
+    CHECK(search(&of, STATES, INT64_MIN, 0).status == PHX_MISFIT);
+    CHECK(search(&of, STATES, 1, 0).status == PHX_OK);
+    of.made.round.rows = PHX_ROWS_MAX + 1;
+    int64_t total = 1;
+    int64_t floor = 0;
+    uint64_t steps = 1;
+    CHECK(phx_core_search(&of.made.round, &of.core, of.prices, 1, NULL, &total, &floor, NULL,
+                          &steps) == PHX_BAD_GANG);
+}
+
 /* Many jobs of one row, more than there are layers of floors. */
 #define WIDE_JOBS 700
 #define WIDE_STATES 60000
@@ -454,6 +474,7 @@ int main(int count, char **words)
                                        CASE(rows_that_leave_32_bits_are_given_up),
                                        CASE(unsold_rest_is_lost_from_the_start),
                                        CASE(scratch_of_any_number_of_states),
+                                       CASE(limits_below_what_can_be_lost),
                                        CASE(search_agrees_with_the_dense_recurrence)};
     return run_cases("test_core", cases, sizeof cases / sizeof *cases, count, words);
 }
