@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#define SUM_BITS 64 /* so much smaller, no sum of fewer than 2^32 numbers leaves a double */
+
 /* splitmix64: a word turned into another that has nothing visible of it. */
 static uint64_t mixed(uint64_t word)
 {
@@ -90,29 +92,44 @@ static int is_free(const phx_table *table, uint32_t job)
     return table->fixed == NULL || table->fixed[job] < 0;
 }
 
-/* The most bits behind the point that keep the sums as small as they must be. */
-static int32_t shift_of(const phx_table *table, const uint8_t *fits, int32_t job_bits,
-                        int32_t all_bits)
+/* What a configuration is worth beyond leaving the job out, times a power of two. */
+static double net_of(const phx_table *table, const table_row *row, uint32_t at, double factor)
 {
-    double best_sum = 0.0;
-    double sum = 0.0;
+    return row->utility[at] * factor - table->idle * factor;
+}
+
+/* Of what choices are worth: the jobs' best, and all. */
+typedef struct sums {
+    double best;
+    double all;
+} sums;
+
+static sums sums_of(const phx_table *table, const uint8_t *fits, double factor)
+{
+    sums found = {0.0, 0.0};
     for (uint32_t job = 0; job < table->jobs; ++job) {
         const table_row row = row_of(table, job);
         double best = 0.0;
         for (uint32_t at = 0; is_free(table, job) && at < table->configurations; ++at) {
-            const double net = row.utility[at] - table->idle;
+            const double net = net_of(table, &row, at, factor);
             if (net >= 0 && fits[row.kind + at]) {
-                sum += net;
+                found.all += net;
                 best = net > best ? net : best;
             }
         }
-        best_sum += best;
+        found.best += best;
     }
-    if (best_sum == 0.0) {
+    return found;
+}
+
+/* The most bits behind the point that keep the sums as small as they must be. */
+static int32_t shift_of(const sums *all, int32_t job_bits, int32_t all_bits)
+{
+    if (all->best == 0.0) {
         return 0;
     }
-    const int32_t by_job = job_bits - exponent_above(best_sum);
-    const int32_t by_all = all_bits - exponent_above(sum);
+    const int32_t by_job = job_bits - exponent_above(all->best);
+    const int32_t by_all = all_bits - exponent_above(all->all);
     return by_job < by_all ? by_job : by_all;
 }
 
@@ -121,10 +138,17 @@ void phx_round_build(const phx_table *table, const uint32_t *order, int32_t job_
                      int64_t *value, int32_t *alone, int32_t *shift)
 {
     mark_fits(table, fits);
-    *shift = shift_of(table, fits, job_bits - bits, all_bits - bits);
+    double factor = 1.0;
+    sums all = sums_of(table, fits, factor);
+    if (isinf(all.all)) {
+        factor = ldexp(1.0, -SUM_BITS);
+        all = sums_of(table, fits, factor);
+    }
+    const int32_t bits_behind = shift_of(&all, job_bits - bits, all_bits - bits);
+    *shift = factor < 1.0 ? bits_behind - SUM_BITS : bits_behind;
     /* Two factors, for one might be out of range. */
-    const double scale = ldexp(1.0, *shift / 2);
-    const double other = ldexp(1.0, *shift - *shift / 2);
+    const double scale = ldexp(1.0, bits_behind / 2);
+    const double other = ldexp(1.0, bits_behind - bits_behind / 2);
     uint32_t count = 0;
     for (uint32_t place = 0; place < table->jobs; ++place) {
         const table_row row = row_of(table, order[place]);
@@ -133,7 +157,7 @@ void phx_round_build(const phx_table *table, const uint32_t *order, int32_t job_
         first[place] = count;
         alone[place] = -1;
         for (uint32_t at = 0; chooses && at < table->configurations; ++at) {
-            const double net = row.utility[at] - table->idle;
+            const double net = net_of(table, &row, at, factor);
             if (net >= 0 && fits[row.kind + at]) {
                 kind[count] = row.kind + at;
                 value[count] = (llrint(net * scale * other) * ((int64_t)1 << bits)) +

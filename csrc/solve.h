@@ -52,9 +52,9 @@ void phx_order_by(const uint64_t *keys, uint32_t count, uint32_t *order);
 /* Puts a table into a round's arrays, jobs in the given order: what is NaN, worth less than `idle`
  * or wants more than a capacity is left out, as are jobs that are fixed. A choice is worth its
  * utility less idle, times 2^(shift + bits), rounded to 2^bits, and one more if it is held; the
- * sum of the jobs' best stays below 2^job_bits, that of all choices below 2^all_bits. `fits` is
- * scratch, a byte a row of demand. Its kinds are rows of the table's demand. alone[job] is what a
- * job would take alone. */
+ * sum of the jobs' best stays below 2^job_bits before it is rounded, that of all choices below
+ * 2^all_bits. `fits` is scratch, a byte a row of demand. Its kinds are rows of the table's demand.
+ * alone[job] is what a job would take alone. */
 void phx_round_build(const phx_table *table, const uint32_t *order, int32_t job_bits,
                      int32_t all_bits, int32_t bits, uint8_t *fits, uint32_t *first, uint32_t *kind,
                      int64_t *value, int32_t *alone, int32_t *shift);

@@ -155,6 +155,22 @@ static void case_numbers_of_any_size_keep_their_bits(void)
     CHECK(made.shift == 10 && made.value[0] == 1024); /* rounded, it is no longer below */
 }
 
+/* Sums that leave a double, and numbers whose difference does. */
+static void case_sums_may_be_too_large_for_a_double(void)
+{
+    given of;
+    built made = alike(&of, 6, 1.7e308, 50, 58);
+    CHECK(made.shift == 50 - 1027);
+    for (uint32_t job = 0; job < 6; ++job) {
+        CHECK(made.value[job] == llrint(ldexp(1.7e308, 50 - 1027)));
+    }
+    of.table.idle = -1.7e308;
+    of.table.jobs = 1;
+    made = build(&of, 50, 58, 2);
+    CHECK(made.shift == 48 - 1025);
+    CHECK(made.value[0] == 4 * llrint(ldexp(1.7e308, 48 - 1024)));
+}
+
 /* Random tables beside what the header says, in extended precision. */
 static void case_build_is_what_the_header_says(void)
 {
@@ -364,6 +380,7 @@ int main(int count, char **words)
                                        CASE(held_wins_ties_by_one),
                                        CASE(groups_have_demands_of_their_own),
                                        CASE(numbers_of_any_size_keep_their_bits),
+                                       CASE(sums_may_be_too_large_for_a_double),
                                        CASE(build_is_what_the_header_says),
                                        CASE(alone_takes_the_first_of_the_best),
                                        CASE(marks_are_of_rows_alone),
