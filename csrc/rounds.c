@@ -104,13 +104,16 @@ typedef struct sums {
     double all;
 } sums;
 
-static sums sums_of(const phx_table *table, const uint8_t *fits, double factor)
+/* In the order of the round, since sums of doubles depend on it. */
+static sums sums_of(const phx_table *table, const uint32_t *order, const uint8_t *fits,
+                    double factor)
 {
     sums found = {0.0, 0.0};
-    for (uint32_t job = 0; job < table->jobs; ++job) {
-        const table_row row = row_of(table, job);
+    for (uint32_t place = 0; place < table->jobs; ++place) {
+        const table_row row = row_of(table, order[place]);
+        const int chooses = is_free(table, order[place]);
         double best = 0.0;
-        for (uint32_t at = 0; is_free(table, job) && at < table->configurations; ++at) {
+        for (uint32_t at = 0; chooses && at < table->configurations; ++at) {
             const double net = net_of(table, &row, at, factor);
             if (net >= 0 && fits[row.kind + at]) {
                 found.all += net;
@@ -139,10 +142,10 @@ void phx_round_build(const phx_table *table, const uint32_t *order, int32_t job_
 {
     mark_fits(table, fits);
     double factor = 1.0;
-    sums all = sums_of(table, fits, factor);
+    sums all = sums_of(table, order, fits, factor);
     if (isinf(all.all)) {
         factor = ldexp(1.0, -SUM_BITS);
-        all = sums_of(table, fits, factor);
+        all = sums_of(table, order, fits, factor);
     }
     const int32_t bits_behind = shift_of(&all, job_bits - bits, all_bits - bits);
     *shift = factor < 1.0 ? bits_behind - SUM_BITS : bits_behind;

@@ -155,6 +155,24 @@ static void case_numbers_of_any_size_keep_their_bits(void)
     CHECK(made.shift == 10 && made.value[0] == 1024); /* rounded, it is no longer below */
 }
 
+/* 0.1 + 0.2 + 0.7 is 1 in doubles, 0.7 + 0.2 + 0.1 is below it: what counts is the round's order.
+ */
+static void case_the_order_of_the_table_does_not_matter(void)
+{
+    given of;
+    use(&of, 3, 1, 1);
+    const double utility[3] = {0.1, 0.2, 0.7};
+    memcpy(of.utility, utility, sizeof utility);
+    const built made = build(&of, 50, 58, 0);
+    for (uint32_t job = 0; job < 3; ++job) {
+        of.utility[job] = utility[2 - job];
+        of.order[job] = 2 - job;
+    }
+    const built turned = build(&of, 50, 58, 0);
+    CHECK(made.shift == 49 && turned.shift == 49);
+    CHECK(memcmp(made.value, turned.value, 3 * sizeof *made.value) == 0);
+}
+
 /* Sums that leave a double, and numbers whose difference does. */
 static void case_sums_may_be_too_large_for_a_double(void)
 {
@@ -380,6 +398,7 @@ int main(int count, char **words)
                                        CASE(held_wins_ties_by_one),
                                        CASE(groups_have_demands_of_their_own),
                                        CASE(numbers_of_any_size_keep_their_bits),
+                                       CASE(the_order_of_the_table_does_not_matter),
                                        CASE(sums_may_be_too_large_for_a_double),
                                        CASE(build_is_what_the_header_says),
                                        CASE(alone_takes_the_first_of_the_best),
