@@ -93,12 +93,12 @@ static uint32_t *slot_of(const search *all, const int32_t *left)
 static int64_t loss_of_end(const search *all, uint32_t state)
 {
     phx_wide sum = all->lost[state];
-    for (uint32_t row = 0; row < all->deck.rows; ++row) {
+    for (uint32_t row = 0; row < all->deck.rows - PHX_MUTANT_DROPPED_ROW; ++row) {
         const int32_t left = left_of(all, state)[row];
         if (left < 0) {
             return INT64_MAX;
         }
-        sum += (phx_wide)all->deck.price[row] * left;
+        sum += PHX_MUTANT_FREE_REST ? 0 : (phx_wide)all->deck.price[row] * left;
     }
     return sum < all->best ? (int64_t)sum : INT64_MAX;
 }
@@ -109,7 +109,7 @@ static int add_state(search *all, uint32_t parent, uint32_t option, int64_t lost
 {
     uint32_t *slot = slot_of(all, left);
     if (*slot != NO_STATE) {
-        if (all->lost[*slot] <= lost) {
+        if (PHX_MUTANT_LOST_MORE || all->lost[*slot] <= lost) {
             return 1;
         }
         all->replaced[*slot] = 1;

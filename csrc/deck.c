@@ -1,5 +1,6 @@
 /* A core in the order and the units of its search. */
 #include "core.h"
+#include "mutants.h"
 
 void phx_deck_lay_out(phx_deck *deck, char **at)
 {
@@ -79,7 +80,7 @@ static int count_row(phx_deck *deck, uint32_t row, int64_t price)
         most = size_of(*more) > most ? size_of(*more) : most;
         range += size_of(*more);
     }
-    const phx_wide start = (phx_wide)price * lost + deck->start;
+    const phx_wide start = (PHX_MUTANT_FREE_START ? 0 : (phx_wide)price * lost) + deck->start;
     const phx_wide cost = (phx_wide)price * unit;
     const int64_t large = INT64_C(1) << 62;
     deck->start = start < large ? (int64_t)start : large;
@@ -87,7 +88,7 @@ static int count_row(phx_deck *deck, uint32_t row, int64_t price)
     deck->range[row] = range;
     deck->most[row] = most;
     deck->left[row] = (int32_t)((left - lost) / unit);
-    return range <= INT32_MAX;
+    return PHX_MUTANT_WIDE_ROW || range <= INT32_MAX;
 }
 
 int phx_deck_fill(phx_deck *deck, const phx_round *round, const int64_t *prices)

@@ -58,7 +58,8 @@ static void find_moves(phx_floors *floors, const phx_deck *deck, int64_t best)
             }
             const int64_t size = (int64_t)wide;
             /* A price does not fall below 0. */
-            const int64_t down = size < deck->price[row] ? size : deck->price[row];
+            const int64_t down =
+                PHX_MUTANT_BELOW_FREE || size < deck->price[row] ? size : deck->price[row];
             floors->single[single_of(deck, step, row, 0)] = down;
             floors->single[single_of(deck, step, row, 1)] = -size;
             for (uint32_t sign = 0; sign < signs; ++sign) {
@@ -97,9 +98,11 @@ static void add_residues(const phx_deck *deck, uint32_t job, uint32_t row, int64
         if (more == 0) {
             continue; /* it loses for nothing */
         }
-        const int64_t loss = core->loss[option] - move * more;
+        const int64_t loss = core->loss[option] - (PHX_MUTANT_WRONG_SIGN ? -move : move) * more;
         for (uint32_t left = 0; left < PHX_RESIDUES; ++left) {
-            const int64_t other = after[(left - (uint32_t)more) % PHX_RESIDUES] + loss;
+            const int64_t other =
+                after[(PHX_MUTANT_WRONG_RESIDUE ? left : left - (uint32_t)more) % PHX_RESIDUES] +
+                loss;
             here[left] = other < here[left] ? other : here[left];
         }
     }
@@ -136,8 +139,9 @@ void phx_floors_fill(phx_floors *floors, const phx_deck *deck, int64_t best)
         int64_t here[PHX_RESIDUES];
         end_residues(floors, deck, row, single, here);
         for (uint32_t at = jobs + 1; at-- > 0;) {
-            if (at < jobs) {
-                add_residues(deck, deck->order[at], row, floors->single[single], here);
+            if (at + PHX_MUTANT_LATE_LAYER < jobs) {
+                const uint32_t job = deck->order[at + PHX_MUTANT_LATE_LAYER];
+                add_residues(deck, job, row, floors->single[single], here);
             }
             if (at % floors->stride == 0) {
                 memcpy(residues_at(floors, at / floors->stride, single), here, sizeof here);
@@ -148,7 +152,9 @@ void phx_floors_fill(phx_floors *floors, const phx_deck *deck, int64_t best)
         const int64_t *move = floors->pattern + (size_t)pattern * deck->rows;
         int64_t here = 0;
         for (uint32_t at = jobs + 1; at-- > 0;) {
-            here += at < jobs ? gain_of(deck, deck->order[at], move) : 0;
+            if (at + PHX_MUTANT_LATE_LAYER < jobs) {
+                here += gain_of(deck, deck->order[at + PHX_MUTANT_LATE_LAYER], move);
+            }
             if (at % floors->stride == 0) {
                 floors->rest[(size_t)(at / floors->stride) * floors->patterns + pattern] = here;
             }

@@ -99,5 +99,50 @@
 #ifndef PHX_MUTANT_OVERFULL /* a change that gains need not fit the last capacity */
 #define PHX_MUTANT_OVERFULL 0
 #endif
+#ifndef PHX_MUTANT_FILLED_FREE /* filling in order, what a job takes is left for the next */
+#define PHX_MUTANT_FILLED_FREE 0
+#endif
+#ifndef PHX_MUTANT_IDLE_KEPT /* a choice is worth what its job has when left out as well */
+#define PHX_MUTANT_IDLE_KEPT 0
+#endif
+#ifndef PHX_MUTANT_HELD_TWICE /* what a job holds wins by more than a tie */
+#define PHX_MUTANT_HELD_TWICE 0
+#endif
+#ifndef PHX_MUTANT_CALLERS_ORDER /* utilities are summed in the order that jobs came in */
+#define PHX_MUTANT_CALLERS_ORDER 0
+#endif
+#ifndef PHX_MUTANT_DEMAND_UNMARKED /* what groups want tells no jobs apart */
+#define PHX_MUTANT_DEMAND_UNMARKED 0
+#endif
+#ifndef PHX_MUTANT_BASE_FREE /* a core leaves what the bases want */
+#define PHX_MUTANT_BASE_FREE 0
+#endif
+#ifndef PHX_MUTANT_FREE_START /* what no multiple of the units sells is not lost */
+#define PHX_MUTANT_FREE_START 0
+#endif
+#ifndef PHX_MUTANT_WIDE_ROW /* amounts that leave 32 bits are cut */
+#define PHX_MUTANT_WIDE_ROW 0
+#endif
+#ifndef PHX_MUTANT_DROPPED_ROW /* an end may want too much of the last capacity */
+#define PHX_MUTANT_DROPPED_ROW 0
+#endif
+#ifndef PHX_MUTANT_FREE_REST /* what an end leaves unsold is not lost */
+#define PHX_MUTANT_FREE_REST 0
+#endif
+#ifndef PHX_MUTANT_LOST_MORE /* a state gives way to one that left as much and lost more */
+#define PHX_MUTANT_LOST_MORE 0
+#endif
+#ifndef PHX_MUTANT_LATE_LAYER /* bounds before a job leave that job out */
+#define PHX_MUTANT_LATE_LAYER 0
+#endif
+#ifndef PHX_MUTANT_WRONG_SIGN /* at moved prices options gain what they lose */
+#define PHX_MUTANT_WRONG_SIGN 0
+#endif
+#ifndef PHX_MUTANT_WRONG_RESIDUE /* an option leaves the residue that there was before it */
+#define PHX_MUTANT_WRONG_RESIDUE 0
+#endif
+#ifndef PHX_MUTANT_BELOW_FREE /* a moved price may fall below 0 */
+#define PHX_MUTANT_BELOW_FREE 0
+#endif
 
 #endif

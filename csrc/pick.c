@@ -63,7 +63,7 @@ phx_status phx_core_pick(const phx_round *round, const int64_t *loss, const int6
         if (core->base[job] >= 0) {
             const uint32_t choice = round->first[job] + (uint32_t)core->base[job];
             for (uint32_t row = 0; row < round->rows; ++row) {
-                core->left[row] -= phx_wants(round, choice)[row];
+                core->left[row] -= PHX_MUTANT_BASE_FREE ? 0 : phx_wants(round, choice)[row];
             }
         }
         if (core->first[core->jobs + 1] - begin > 1) {

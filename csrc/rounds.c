@@ -37,7 +37,7 @@ phx_status phx_round_marks(const phx_table *table, uint64_t *marks, uint64_t *ba
             mark += mixed(word_of(utility[at]) + at);
             infinite |= isinf(utility[at]) != 0;
         }
-        for (size_t at = 0; table->group && at < wants; ++at) {
+        for (size_t at = 0; table->group && at < wants && !PHX_MUTANT_DEMAND_UNMARKED; ++at) {
             mark += mixed(((uint64_t)at << 32 | demand[at]) ^ (uint64_t)width);
         }
         marks[job] = mark;
@@ -95,7 +95,7 @@ static int is_free(const phx_table *table, uint32_t job)
 /* What a configuration is worth beyond leaving the job out, times a power of two. */
 static double net_of(const phx_table *table, const table_row *row, uint32_t at, double factor)
 {
-    return row->utility[at] * factor - table->idle * factor;
+    return row->utility[at] * factor - (PHX_MUTANT_IDLE_KEPT ? 0.0 : table->idle) * factor;
 }
 
 /* Of what choices are worth: the jobs' best, and all. */
@@ -110,8 +110,9 @@ static sums sums_of(const phx_table *table, const uint32_t *order, const uint8_t
 {
     sums found = {0.0, 0.0};
     for (uint32_t place = 0; place < table->jobs; ++place) {
-        const table_row row = row_of(table, order[place]);
-        const int chooses = is_free(table, order[place]);
+        const uint32_t job = PHX_MUTANT_CALLERS_ORDER ? place : order[place];
+        const table_row row = row_of(table, job);
+        const int chooses = is_free(table, job);
         double best = 0.0;
         for (uint32_t at = 0; chooses && at < table->configurations; ++at) {
             const double net = net_of(table, &row, at, factor);
@@ -164,7 +165,7 @@ void phx_round_build(const phx_table *table, const uint32_t *order, int32_t job_
             if (net >= 0 && fits[row.kind + at]) {
                 kind[count] = row.kind + at;
                 value[count] = (llrint(net * scale * other) * ((int64_t)1 << bits)) +
-                               ((int32_t)at == row.held);
+                               ((int32_t)at == row.held ? 1 + PHX_MUTANT_HELD_TWICE : 0);
                 alone[place] = value[count] > best ? (int32_t)(count - first[place]) : alone[place];
                 best = value[count] > best ? value[count] : best;
                 ++count;
@@ -232,7 +233,7 @@ phx_status phx_round_fill(const phx_round *round, const int64_t *order, int32_t 
         if (choice < round->first[job + 1]) {
             chosen[job] = (int32_t)(choice - round->first[job]);
             for (uint32_t row = 0; row < round->rows; ++row) {
-                left[row] -= phx_wants(round, choice)[row];
+                left[row] -= PHX_MUTANT_FILLED_FREE ? 0 : phx_wants(round, choice)[row];
             }
         }
     }
