@@ -30,9 +30,9 @@ typedef struct search {
     uint32_t *slot;    /* [slots] */
 } search;
 
-/* Lays the arrays out from an address; returns the end. */
-static char *lay_out(search *all, const phx_round *round, const phx_core *core, uint32_t states,
-                     char *at)
+/* Lays the arrays out in a scratch. */
+static void lay_out(search *all, const phx_round *round, const phx_core *core, uint32_t states,
+                    phx_room *room)
 {
     const size_t most = states;
     memset(all, 0, sizeof *all);
@@ -42,23 +42,23 @@ static char *lay_out(search *all, const phx_round *round, const phx_core *core, 
     for (all->slots = 64; all->slots < 2 * most;) {
         all->slots *= 2;
     }
-    phx_deck_lay_out(&all->deck, &at);
-    phx_floors_lay_out(&all->floors, &all->deck, &at);
-    all->lost = phx_next(&at, most * sizeof *all->lost);
-    all->left = phx_next(&at, most * round->rows * sizeof *all->left);
-    all->parent = phx_next(&at, most * sizeof *all->parent);
-    all->option = phx_next(&at, most * sizeof *all->option);
-    all->live = phx_next(&at, most * sizeof *all->live);
-    all->replaced = phx_next(&at, most);
-    all->slot = phx_next(&at, all->slots * sizeof *all->slot);
-    return at;
+    phx_deck_lay_out(&all->deck, room);
+    phx_floors_lay_out(&all->floors, &all->deck, room);
+    all->lost = phx_next(room, most * sizeof *all->lost);
+    all->left = phx_next(room, most * round->rows * sizeof *all->left);
+    all->parent = phx_next(room, most * sizeof *all->parent);
+    all->option = phx_next(room, most * sizeof *all->option);
+    all->live = phx_next(room, most * sizeof *all->live);
+    all->replaced = phx_next(room, most);
+    all->slot = phx_next(room, all->slots * sizeof *all->slot);
 }
 
 size_t phx_core_bytes(const phx_round *round, const phx_core *core, uint32_t states)
 {
     search all;
-    char *start = NULL;
-    return (size_t)(lay_out(&all, round, core, states, start) - start);
+    phx_room room = {NULL, 0};
+    lay_out(&all, round, core, states, &room);
+    return room.used;
 }
 
 static const int32_t *left_of(const search *all, uint32_t state)
@@ -206,6 +206,7 @@ phx_status phx_core_search(const phx_round *round, const phx_core *core, const i
                            uint64_t *steps)
 {
     search all;
+    phx_room room = {scratch, 0};
     *steps = 0;
     if (round->rows > PHX_ROWS_MAX) {
         return PHX_BAD_GANG;
@@ -213,7 +214,7 @@ phx_status phx_core_search(const phx_round *round, const phx_core *core, const i
     if (*total <= 0) {
         return PHX_MISFIT; /* no answer loses less than nothing */
     }
-    lay_out(&all, round, core, states, scratch);
+    lay_out(&all, round, core, states, &room);
     if (!phx_deck_fill(&all.deck, round, prices)) {
         return PHX_GAVE_UP;
     }

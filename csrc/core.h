@@ -37,19 +37,25 @@ typedef struct phx_floors {
 
 #define PHX_RESIDUES 16
 
+/* A scratch, or none where only its size is asked for, and how much of it is given away. */
+typedef struct phx_room {
+    char *start;
+    size_t used;
+} phx_room;
+
 /* The next array of a scratch, aligned. */
-static inline void *phx_next(char **at, size_t bytes)
+static inline void *phx_next(phx_room *room, size_t bytes)
 {
-    void *found = *at;
-    *at += (bytes + 15) / 16 * 16;
+    void *found = room->start == NULL ? NULL : room->start + room->used;
+    room->used += (bytes + 15) / 16 * 16;
     return found;
 }
 
-void phx_deck_lay_out(phx_deck *deck, char **at);
+void phx_deck_lay_out(phx_deck *deck, phx_room *room);
 /* 0: what can be left may leave 32 bits. */
 int phx_deck_fill(phx_deck *deck, const phx_round *round, const int64_t *prices);
 
-void phx_floors_lay_out(phx_floors *floors, const phx_deck *deck, char **at);
+void phx_floors_lay_out(phx_floors *floors, const phx_deck *deck, phx_room *room);
 /* For answers that lose less than `best`. */
 void phx_floors_fill(phx_floors *floors, const phx_deck *deck, int64_t best);
 /* The layer whose floors hold before the job at a place of the order. */

@@ -2,14 +2,14 @@
 #include "core.h"
 #include "mutants.h"
 
-void phx_deck_lay_out(phx_deck *deck, char **at)
+void phx_deck_lay_out(phx_deck *deck, phx_room *room)
 {
     const size_t jobs = deck->core->jobs;
     const size_t options = deck->core->first[jobs];
-    deck->order = phx_next(at, jobs * sizeof *deck->order);
-    deck->least = phx_next(at, jobs * sizeof *deck->least);
-    deck->owner = phx_next(at, options * sizeof *deck->owner);
-    deck->more = phx_next(at, options * deck->rows * sizeof *deck->more);
+    deck->order = phx_next(room, jobs * sizeof *deck->order);
+    deck->least = phx_next(room, jobs * sizeof *deck->least);
+    deck->owner = phx_next(room, options * sizeof *deck->owner);
+    deck->more = phx_next(room, options * deck->rows * sizeof *deck->more);
 }
 
 static int64_t size_of(int64_t number)

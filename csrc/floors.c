@@ -24,7 +24,7 @@ static uint32_t patterns_of(uint32_t rows)
     return rows > 1 && rows <= PATTERN_ROWS ? UINT32_C(1) << rows : 0;
 }
 
-void phx_floors_lay_out(phx_floors *floors, const phx_deck *deck, char **at)
+void phx_floors_lay_out(phx_floors *floors, const phx_deck *deck, phx_room *room)
 {
     const uint32_t jobs = deck->core->jobs;
     floors->stride = jobs / LAYERS + 1;
@@ -32,11 +32,12 @@ void phx_floors_lay_out(phx_floors *floors, const phx_deck *deck, char **at)
     floors->singles = STEPS * 2 * deck->rows;
     floors->patterns = STEPS * patterns_of(deck->rows);
     floors->last = 0;
-    floors->single = phx_next(at, floors->singles * sizeof *floors->single);
-    floors->pattern = phx_next(at, (size_t)floors->patterns * deck->rows * sizeof *floors->pattern);
-    floors->residue = phx_next(at, (size_t)floors->layers * floors->singles * PHX_RESIDUES *
-                                       sizeof *floors->residue);
-    floors->rest = phx_next(at, (size_t)floors->layers * floors->patterns * sizeof *floors->rest);
+    floors->single = phx_next(room, floors->singles * sizeof *floors->single);
+    floors->pattern =
+        phx_next(room, (size_t)floors->patterns * deck->rows * sizeof *floors->pattern);
+    floors->residue = phx_next(room, (size_t)floors->layers * floors->singles * PHX_RESIDUES *
+                                         sizeof *floors->residue);
+    floors->rest = phx_next(room, (size_t)floors->layers * floors->patterns * sizeof *floors->rest);
 }
 
 /* Of the moves of one row, those of a step down and up. */
