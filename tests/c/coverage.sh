@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Branch coverage of csrc by the C unit tests, the C example and the fuzz target's replay; fails
+# Branch coverage of csrc by the C unit tests, the C example and the fuzz targets' replay; fails
 # under the percentage given (95). Every program links the same objects, so their counters add up.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -23,9 +23,15 @@ for source in tests/c/test_*.c examples/embed.c; do
     gcc "${flags[@]}" "${objects[@]}" "$source" "${wraps[@]}" -o "$program" -lm
     "$program" >"$program.log"
 done
-gcc "${flags[@]}" "${objects[@]}" tests/fuzz/*.c -o "$build/replay" -lm
-"$build/replay" tests/fuzz/corpus/*
-"$build/replay" --random 200000 "${SEED:-1}"
+for target in planner rounds; do
+    sources=(tests/fuzz/replay.c tests/fuzz/rounds_*.c)
+    if [ "$target" = planner ]; then
+        sources=(tests/fuzz/replay.c tests/fuzz/planner_fuzz.c tests/fuzz/fuzz_*.c)
+    fi
+    gcc "${flags[@]}" "${objects[@]}" "${sources[@]}" -o "$build/replay-$target" -lm
+    "$build/replay-$target" tests/fuzz/corpus/"$target"/*
+    "$build/replay-$target" --random 200000 "${SEED:-1}"
+done
 # A function of a header is one function however many sources include it.
 "$gcovr" --root . --object-directory "$build" --filter csrc/ --txt-metric branch --print-summary \
     --exclude-unreachable-branches --merge-mode-functions separate \

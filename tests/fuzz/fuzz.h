@@ -1,16 +1,12 @@
-/* What the parts of the fuzz target share: the tape of bytes, the tree and planner under test. */
+/* What the parts of the planner's fuzz target share: the tree and planner under test. */
 #ifndef FUZZ_H
 #define FUZZ_H
 
 #include "phalanx.h"
+#include "tape.h"
 
 #define LEAVES_MAX 256
 #define JOBS_MAX 64
-
-typedef struct tape {
-    const uint8_t *at;
-    const uint8_t *end;
-} tape;
 
 /* What a gang with slices was placed with; outer = 0: nothing known. */
 typedef struct chain {
@@ -65,16 +61,11 @@ typedef struct fixture {
     team teams[LEAVES_MAX];
 } fixture;
 
-extern uint64_t fuzz_operations;
 /* placed, refused, repaired, partial, misfit repair, stale, adopted, loaded; with slices: placed,
  * repaired, shrunk, grown; with parts: placed, repaired */
 #define OUTCOMES 14
-extern uint64_t fuzz_outcomes[OUTCOMES];
 
-/* fuzz_state.c: the next byte, 0 behind the last; a tree and a planner, 0 when the bytes name none;
- * and what every step compares. */
-uint32_t tape_next(tape *in);
-void require(int holds, const char *what);
+/* fuzz_state.c: a tree and a planner, 0 when the bytes name none; and what every step compares. */
 int fixture_build(fixture *on, tape *in);
 int fixture_start(fixture *on, tape *in);
 void fixture_check(const fixture *on);

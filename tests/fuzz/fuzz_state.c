@@ -1,22 +1,7 @@
 /* The tree and the planner under test, made of the first bytes, and the checks of their state. */
 #include "fuzz.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-uint32_t tape_next(tape *in)
-{
-    return in->at < in->end ? *in->at++ : 0;
-}
-
-void require(int holds, const char *what)
-{
-    if (!holds) {
-        fprintf(stderr, "fuzz: %s\n", what);
-        abort();
-    }
-}
 
 void fixture_check(const fixture *on)
 {

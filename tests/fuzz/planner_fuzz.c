@@ -9,8 +9,12 @@
 
 uint64_t fuzz_operations;
 uint64_t fuzz_outcomes[OUTCOMES];
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+const int fuzz_kinds = OUTCOMES;
+const outcome fuzz_expected[] = {
+    {"placed", 41000},       {"refused", 119000},       {"repaired", 91000}, {"partial", 140},
+    {"no repair", 10000},    {"stale", 44000},          {"adopted", 91000},  {"loaded", 44000},
+    {"placed slices", 6300}, {"repaired slices", 2700}, {"shrunk", 440},     {"grown", 1700},
+    {"placed parts", 1800},  {"repaired parts", 820}};
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {

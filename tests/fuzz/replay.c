@@ -1,14 +1,8 @@
-/* Runs the fuzz target without libFuzzer: `replay FILE ...` feeds files, `replay --random N SEED`
+/* Runs a fuzz target without libFuzzer: `replay FILE ...` feeds files, `replay --random N SEED`
  * feeds random inputs until N operations are done and prints how often each outcome came up. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tape.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-extern uint64_t fuzz_operations;
-#define OUTCOMES 14
-extern uint64_t fuzz_outcomes[OUTCOMES];
+#include <string.h>
 
 #define INPUT_MAX 65536
 /* From here on every outcome must come up at least once in OPERATIONS_EACH operations. */
@@ -16,16 +10,6 @@ extern uint64_t fuzz_outcomes[OUTCOMES];
 #define OPERATIONS_EACH 10000
 /* With variance twice its mean, an outcome expected so often is absent once in 10000 runs. */
 #define EXPECTED_SURE 14
-
-/* How often an outcome comes up in a million operations, rounded down from ten seeds. */
-static const struct {
-    const char *name;
-    uint64_t per_million;
-} outcomes[OUTCOMES] = {{"placed", 41000},         {"refused", 119000},    {"repaired", 91000},
-                        {"partial", 140},          {"no repair", 10000},   {"stale", 44000},
-                        {"adopted", 91000},        {"loaded", 44000},      {"placed slices", 6300},
-                        {"repaired slices", 2700}, {"shrunk", 440},        {"grown", 1700},
-                        {"placed parts", 1800},    {"repaired parts", 820}};
 
 static uint64_t state;
 
@@ -51,13 +35,13 @@ static int run_file(const char *path)
 }
 
 /* How often an outcome must come up; in a short run what four standard deviations leave of it. */
-static uint64_t floor_of(int outcome, uint64_t operations)
+static uint64_t floor_of(int kind, uint64_t operations)
 {
     uint64_t floor = operations / OPERATIONS_EACH;
     if (operations >= OPERATIONS_LONG) {
         return floor;
     }
-    const uint64_t expected = outcomes[outcome].per_million * operations / 1000000;
+    const uint64_t expected = fuzz_expected[kind].per_million * operations / 1000000;
     floor = floor < expected ? floor : expected;
     while (floor > 0 && (expected - floor) * (expected - floor) < 16 * 2 * expected) {
         --floor;
@@ -79,10 +63,10 @@ static int run_random(uint64_t operations, uint64_t seed)
     printf("fuzz: %llu operations, seed %llu\n", (unsigned long long)fuzz_operations,
            (unsigned long long)seed);
     int thin = 0;
-    for (int at = 0; at < OUTCOMES; ++at) {
+    for (int at = 0; at < fuzz_kinds; ++at) {
         const uint64_t floor = floor_of(at, operations);
         const char *verdict = fuzz_outcomes[at] < floor ? ": too few" : "";
-        printf("  %-15s %llu (at least %llu)%s\n", outcomes[at].name,
+        printf("  %-15s %llu (at least %llu)%s\n", fuzz_expected[at].name,
                (unsigned long long)fuzz_outcomes[at], (unsigned long long)floor, verdict);
         thin |= fuzz_outcomes[at] < floor;
     }
