@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#define PLACE_STEP UINT64_C(0xD1342543DE82EF95) /* so far apart are the words of two places */
 #define SUM_BITS 64 /* so much smaller, no sum of fewer than 2^32 numbers leaves a double */
 
 /* splitmix64: a word turned into another that has nothing visible of it. */
@@ -34,7 +35,7 @@ phx_status phx_round_marks(const phx_table *table, uint64_t *marks, uint64_t *ba
         uint64_t mark = 0;
         int infinite = 0;
         for (size_t at = 0; at < width; ++at) {
-            mark += mixed(word_of(utility[at]) + at);
+            mark += mixed(word_of(utility[at]) + at * PLACE_STEP);
             infinite |= isinf(utility[at]) != 0;
         }
         for (size_t at = 0; table->group && at < wants && !PHX_MUTANT_DEMAND_UNMARKED; ++at) {

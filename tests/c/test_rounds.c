@@ -275,6 +275,18 @@ static void case_marks_are_of_rows_alone(void)
     }
 }
 
+/* Numbers side by side, a place apart, are other numbers. */
+static void case_marks_tell_numbers_from_places(void)
+{
+    given of;
+    use(&of, 2, 2, 1);
+    const double utility[4] = {3.0, 3.0, nextafter(3.0, 4.0), nextafter(3.0, 2.0)};
+    memcpy(of.utility, utility, sizeof utility);
+    uint64_t marks[2];
+    uint64_t bad = 0;
+    CHECK(phx_round_marks(&of.table, marks, &bad) == PHX_OK && marks[0] != marks[1]);
+}
+
 /* Groups with the same demands are one; what a row of another group wants tells jobs apart. */
 static void case_marks_are_of_demands_too(void)
 {
@@ -403,6 +415,7 @@ int main(int count, char **words)
                                        CASE(build_is_what_the_header_says),
                                        CASE(alone_takes_the_first_of_the_best),
                                        CASE(marks_are_of_rows_alone),
+                                       CASE(marks_tell_numbers_from_places),
                                        CASE(marks_are_of_demands_too),
                                        CASE(marks_refuse_the_first_infinity),
                                        CASE(sums_are_of_what_is_chosen),
