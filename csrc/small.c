@@ -59,26 +59,26 @@ typedef struct small {
     void *dense;
 } small;
 
-static char *lay_out(small *all, const phx_table *table, char *at)
+static void lay_out(small *all, const phx_table *table, phx_room *room)
 {
     const size_t jobs = table->jobs;
     const size_t pairs = jobs * table->configurations;
-    all->first = phx_next(&at, (jobs + 1) * sizeof *all->first);
-    all->kind = phx_next(&at, pairs * sizeof *all->kind);
-    all->value = phx_next(&at, pairs * sizeof *all->value);
-    all->chosen = phx_next(&at, jobs * sizeof *all->chosen);
-    all->marks = phx_next(&at, jobs * sizeof *all->marks);
-    all->order = phx_next(&at, jobs * sizeof *all->order);
-    all->fits = phx_next(&at, (size_t)table->groups * table->configurations);
-    all->dense = phx_next(&at, phx_assign_dense_bytes(table->jobs, (uint32_t)*table->capacity));
-    return at;
+    all->first = phx_next(room, (jobs + 1) * sizeof *all->first);
+    all->kind = phx_next(room, pairs * sizeof *all->kind);
+    all->value = phx_next(room, pairs * sizeof *all->value);
+    all->chosen = phx_next(room, jobs * sizeof *all->chosen);
+    all->marks = phx_next(room, jobs * sizeof *all->marks);
+    all->order = phx_next(room, jobs * sizeof *all->order);
+    all->fits = phx_next(room, (size_t)table->groups * table->configurations);
+    all->dense = phx_next(room, phx_assign_dense_bytes(table->jobs, (uint32_t)*table->capacity));
 }
 
 size_t phx_small_bytes(const phx_table *table)
 {
     small all;
-    char *start = NULL;
-    return (size_t)(lay_out(&all, table, start) - start);
+    phx_room room = {NULL, 0};
+    lay_out(&all, table, &room);
+    return room.used;
 }
 
 /* The answer as the caller counts: jobs in his order, configurations. */
@@ -101,7 +101,8 @@ phx_status phx_small_solve(const phx_table *table, const uint32_t *order, int32_
 {
     small all;
     int64_t total = 0;
-    lay_out(&all, table, scratch);
+    phx_room room = {scratch, 0};
+    lay_out(&all, table, &room);
     if (phx_round_marks(table, all.marks, &told->bad) != PHX_OK) {
         return PHX_BAD_GANG;
     }

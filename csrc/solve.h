@@ -142,8 +142,8 @@ phx_status phx_core_pick(const phx_round *round, const int64_t *loss, const int6
 size_t phx_thin_bytes(const phx_round *round, const phx_core *core);
 /* Takes options out of a core by which every answer loses at least `total`, capacities that are not
  * sold included, and jobs that have no other option than their base then. *floor is what every
- * answer of the core loses at least; where that is `total` nothing is taken out. PHX_GAVE_UP: what
- * is left may leave 32 bits. */
+ * answer of the core loses at least; where that is `total` or more nothing is taken out. `total` is
+ * at most 2^62. PHX_GAVE_UP: what is left may leave 32 bits. PHX_BAD_GANG: as phx_core_search. */
 phx_status phx_core_thin(const phx_round *round, phx_core *core, const int64_t *prices,
                          int64_t total, void *scratch, int64_t *floor);
 /* Bytes of scratch that phx_core_search wants for so many states. */
@@ -152,8 +152,8 @@ size_t phx_core_bytes(const phx_round *round, const phx_core *core, uint32_t sta
  * are not sold included: *total is then what it loses, and chosen[job] of all jobs are set. Every
  * amount that is left of all capacities together is met once: states, at most so many; *steps is
  * how many. PHX_MISFIT: no answer loses less. PHX_GAVE_UP: too many states, and an answer that was
- * found on the way is told, which need not be the best; or as phx_core_thin. *total is at most 2^62.
- * PHX_BAD_GANG: more than PHX_ROWS_MAX rows. */
+ * found on the way is told, which need not be the best; or as phx_core_thin. *total is at most
+ * 2^62. PHX_BAD_GANG: more than PHX_ROWS_MAX rows. */
 phx_status phx_core_search(const phx_round *round, const phx_core *core, const int64_t *prices,
                            uint32_t states, void *scratch, int64_t *total, int32_t *chosen,
                            uint64_t *steps);

@@ -10,21 +10,21 @@ typedef struct thinning {
     phx_floors floors;
 } thinning;
 
-static char *lay_out(thinning *all, const phx_round *round, const phx_core *core, char *at)
+static void lay_out(thinning *all, const phx_round *round, const phx_core *core, phx_room *room)
 {
     memset(all, 0, sizeof *all);
     all->deck.core = core;
     all->deck.rows = round->rows;
-    phx_deck_lay_out(&all->deck, &at);
-    phx_floors_lay_out(&all->floors, &all->deck, &at);
-    return at;
+    phx_deck_lay_out(&all->deck, room);
+    phx_floors_lay_out(&all->floors, &all->deck, room);
 }
 
 size_t phx_thin_bytes(const phx_round *round, const phx_core *core)
 {
     thinning all;
-    char *start = NULL;
-    return (size_t)(lay_out(&all, round, core, start) - start);
+    phx_room room = {NULL, 0};
+    lay_out(&all, round, core, &room);
+    return room.used;
 }
 
 /* Whether an answer that takes an option beside the bases may lose less than `total`. */
@@ -69,7 +69,15 @@ phx_status phx_core_thin(const phx_round *round, phx_core *core, const int64_t *
                          int64_t total, void *scratch, int64_t *floor)
 {
     thinning all;
-    lay_out(&all, round, core, scratch);
+    phx_room room = {scratch, 0};
+    *floor = 0;
+    if (round->rows > PHX_ROWS_MAX) {
+        return PHX_BAD_GANG;
+    }
+    if (total <= 0) {
+        return PHX_OK; /* every answer loses at least nothing */
+    }
+    lay_out(&all, round, core, &room);
     if (!phx_deck_fill(&all.deck, round, prices)) {
         return PHX_GAVE_UP;
     }
