@@ -2,6 +2,7 @@
 #include "core.h"
 #include "solve.h"
 
+#include <math.h>
 #include <string.h>
 
 void phx_order_by(const uint64_t *keys, uint32_t count, uint32_t *order)
@@ -44,7 +45,8 @@ double phx_objective(const phx_table *table, const uint32_t *order, const int32_
         lost += sum_is_larger ? (sum - more) + next : (next - more) + sum;
         sum = more;
     }
-    return sum + lost + 0.0;
+    /* A sum that leaves a double is infinite, and what was lost with it is no number. */
+    return isinf(sum) ? sum : sum + lost + 0.0;
 }
 
 /* Arrays of a small round, all in the caller's scratch. */

@@ -119,6 +119,12 @@ phx_status phx_round_mend(const phx_round *round, const int64_t *prices, uint32_
  * of equals. PHX_BAD_GANG: a place that is none, or what is taken already does not fit. */
 phx_status phx_round_fill(const phx_round *round, const int64_t *order, int32_t *chosen);
 
+/* Bytes of scratch that phx_round_deal wants. */
+size_t phx_deal_bytes(uint32_t jobs);
+/* Deals what jobs with equal choices have among them anew: the lowest job gets what is worth most,
+ * none last. The answer is worth and wants the same. PHX_BAD_GANG: a place that is none. */
+phx_status phx_round_deal(const phx_round *round, void *scratch, int32_t *chosen);
+
 /* What prices leave open: jobs with several options that lose at most `width`. Options of core job
  * j are first[j] .. first[j + 1] - 1; the first of them loses nothing and is its base.
  * place[option] is among the job's choices, -1 = none. An answer that loses at most `width` takes

@@ -53,7 +53,9 @@ class Assignment:
     @property
     def gap(self) -> float:
         """How much better another answer could be at most, as a share of the bound."""
-        missing = max(self.bound - self.objective, 0.0)
+        if self.bound <= self.objective:  # both may be infinite
+            return 0.0
+        missing = self.bound - self.objective
         return missing / abs(self.bound) if self.bound else missing
 
     def __eq__(self, other: object) -> bool:

@@ -194,6 +194,14 @@ class Round:
         native.check(status, "solve: fill")
         return more
 
+    def dealt(self, chosen: ChosenArray) -> ChosenArray:
+        """The same answer, where the lowest of jobs that are alike have what is worth most."""
+        same = chosen.copy()
+        room = ffi.from_buffer(np.empty(lib.phx_deal_bytes(self.jobs), np.uint8))
+        status = lib.phx_round_deal(self.pointer, room, _ints(same))
+        native.check(status, "solve: deal")
+        return same
+
 
 def _ints(array: ChosenArray) -> Any:
     return ffi.from_buffer("int32_t[]", array)

@@ -74,7 +74,9 @@ def check_size(round_: Sized, solver: str) -> None:
     if solver != "dp":
         return
     if rows != 1:
-        raise InvalidRequest(f"solver 'dp': for one capacity alone, and there are {rows}")
+        raise InvalidRequest(
+            f"solver 'dp': for one capacity alone, and there are {rows}"
+        )
     if round_.configurations > CHOICES_MAX:
         raise InvalidRequest(
             f"solver 'dp': at most {CHOICES_MAX} configurations, and there are "
@@ -141,6 +143,7 @@ class Search:
         if self.total < self.bound:
             for by_share in (True, False):
                 self._offer(greedy(problem, self.round, by_share=by_share))
+        self.chosen = self.round.dealt(self.chosen)
 
     def certify(self) -> None:
         """Have CP-SAT look for anything better among what the prices leave open."""
@@ -318,4 +321,3 @@ class Search:
         # Nothing among these is worth so much, or the best of these is the best of all.
         self._lower(least - 1 if proof.chosen is None else self.total)
         return True
-

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from phalanx_core.assignment.demands import Demands
 from phalanx_core.assignment.evolving import Hybrid
 from phalanx_core.assignment.holding import Held
-from phalanx_core.assignment.problem import AssignmentProblem
+from phalanx_core.assignment.problem import AssignmentProblem, IntArray
 from phalanx_core.assignment.result import Assignment
 from phalanx_core.assignment.searching import Search, check_size, is_dense
 from phalanx_core.assignment.table import Table, allowed, utilities
@@ -212,9 +212,14 @@ def _told(search: Search, table: Table, started: float) -> Assignment:
         effort=search.spent,
         used=table.wants.capacity - table.capacity + search.used,
         capacity=table.wants.capacity,
-        prices=None
-        if search.prices is None
-        else np.ldexp(search.prices.astype(np.float64), -problem.shift),
+        prices=None if search.prices is None else _unscaled(search.prices, problem),
         limited=search.limited,
         time_s=time.perf_counter() - started,
     )
+
+
+def _unscaled(prices: IntArray, problem: AssignmentProblem) -> NDArray[np.float64]:
+    """Prices in the unit of the utilities, none infinite: they start the next round."""
+    with np.errstate(over="ignore"):
+        found = np.ldexp(prices.astype(np.float64), -problem.shift)
+    return np.minimum(found, np.finfo(np.float64).max)

@@ -77,4 +77,4 @@ def test_an_answer_is_feasible_in_no_time(name: str, limit: dict[str, Any]) -> N
     limited = limit.get("time_limit_s", 9) < 0.02
     assert answer.limited or not limited or answer.status == "optimal"
     if "time_limit_s" in limit:
-        assert seconds <= limit["time_limit_s"] + 20 * idle_s + 0.1
+        assert seconds <= limit["time_limit_s"] + 20 * idle_s + 0.5

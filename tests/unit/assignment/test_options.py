@@ -139,19 +139,15 @@ def test_what_is_held_is_left_for_the_least_utility(solver: str, more: float) ->
     assert set(answer.choice.tolist()) == {-1, 1}
 
 
-BY_PRICES = pytest.mark.xfail(
-    reason="answers mended from prices take alike jobs anyhow"
-)
-
-
 @pytest.mark.parametrize(
     ("solver", "jobs"),
     [
         ("auto", 9),
         ("dp", 9),
         ("dp", 100),
-        *(pytest.param("core", jobs, marks=BY_PRICES) for jobs in (9, 100)),
-        pytest.param("cp-sat", 9, marks=BY_PRICES),
+        ("core", 9),
+        ("core", 100),
+        ("cp-sat", 9),
     ],
 )
 def test_of_alike_jobs_those_with_the_lowest_keys_come_first(
