@@ -1,79 +1,6 @@
 /* What prices leave open and the exact search of it, beside every answer of small rounds. */
 #include "cases.h"
-#include "small.h"
-
-#define STATES 4000
-#define LARGE (INT64_C(1) << 62)
-
-/* A small round at some prices, and a core of it. */
-typedef struct open_round {
-    small made;
-    int64_t prices[ROWS];
-    int64_t loss[JOBS_MAX * CHOICES_MAX];
-    int64_t none[JOBS_MAX];
-    uint32_t counts[64];
-    phx_core core;
-    uint32_t job[JOBS_MAX];
-    uint32_t first[JOBS_MAX + 1];
-    int32_t place[OPTIONS_MAX];
-    int64_t lost[OPTIONS_MAX];
-    int32_t base[JOBS_MAX];
-    int64_t left[ROWS];
-} open_round;
-
-static const phx_round *lose(open_round *of)
-{
-    CHECK(phx_price_losses(&of->made.round, of->prices, of->loss, of->none, of->counts) == PHX_OK);
-    of->core = (phx_core){0, of->job, of->first, of->place, of->lost, of->base, of->left};
-    return &of->made.round;
-}
-
-static phx_status pick(open_round *of, int64_t width, uint32_t room)
-{
-    return phx_core_pick(&of->made.round, of->loss, of->none, width, room, &of->core);
-}
-
-/* A round at prices that are none, some, or the best there are. */
-static void draw_open(open_round *of, uint32_t rows, uint32_t unit, uint32_t prices)
-{
-    draw_small(&of->made, rows, unit);
-    double found[ROWS] = {0};
-    int32_t chosen[2][JOBS_MAX];
-    double bound = 0;
-    uint32_t passes = 0;
-    if (prices == 2) {
-        CHECK(phx_price_find(&of->made.round, found, 1e-10, 100, chosen[0], chosen[1], &bound,
-                             &passes) == PHX_OK);
-    }
-    const uint32_t most = 1 + draw(6);
-    for (uint32_t row = 0; row < rows; ++row) {
-        of->prices[row] = prices == 1 ? draw(most) : (int64_t)(found[row] + 0.5);
-    }
-    lose(of);
-}
-
-/* Whether a place is an option of its job in the core, or else the base. */
-static int is_open(const open_round *of, uint32_t job, int32_t place)
-{
-    for (uint32_t at = 0; at < of->core.jobs; ++at) {
-        for (uint32_t option = of->first[at]; of->job[at] == job && option < of->first[at + 1];
-             ++option) {
-            if (of->place[option] == place) {
-                return 1;
-            }
-        }
-    }
-    return of->base[job] == place;
-}
-
-static int all_open(const open_round *of, const int32_t *chosen)
-{
-    int open = 1;
-    for (uint32_t job = 0; job < of->made.round.jobs; ++job) {
-        open &= is_open(of, job, chosen[job]);
-    }
-    return open;
-}
+#include "open.h"
 
 static void check_core(const open_round *of, int64_t width)
 {
@@ -139,66 +66,9 @@ static void case_pick_takes_no_more_room_than_there_is(void)
     }
 }
 
-/* The least that an answer of the core loses, INT64_MAX where none fits. */
-static int64_t least_of(const open_round *of)
-{
-    int32_t chosen[JOBS_MAX];
-    int64_t least = INT64_MAX;
-    no_answer(chosen);
-    do {
-        if (worth(&of->made.round, chosen) >= 0 && all_open(of, chosen)) {
-            const int64_t here = loss_of(&of->made.round, of->prices, chosen);
-            least = here < least ? here : least;
-        }
-    } while (next_answer(&of->made.round, chosen));
-    return least;
-}
-
-/* What a search told. */
-typedef struct told {
-    phx_status status;
-    int64_t total;
-    int64_t floor;
-    int32_t chosen[JOBS_MAX];
-    uint64_t steps;
-} told;
-
-static told search(const open_round *of, uint32_t states, int64_t total, int64_t floor)
-{
-    static int64_t scratch[60000];
-    told found = {PHX_OK, total, floor, {0}, 99};
-    CHECK(phx_core_bytes(&of->made.round, &of->core, states) <= sizeof scratch);
-    found.status = phx_core_search(&of->made.round, &of->core, of->prices, states, scratch,
-                                   &found.total, &found.floor, found.chosen, &found.steps);
-    CHECK(found.steps <= states && found.total <= total && found.floor >= floor);
-    if (found.total < total) {
-        CHECK(found.status == PHX_OK || found.status == PHX_GAVE_UP);
-        CHECK(worth(&of->made.round, found.chosen) >= 0 && all_open(of, found.chosen));
-        CHECK(loss_of(&of->made.round, of->prices, found.chosen) == found.total);
-    }
-    return found;
-}
-
-/* Searches on while floors alone were told, as callers do. */
-static told search_on(const open_round *of, uint32_t states, int64_t total, int64_t least)
-{
-    told found = search(of, states, total, 0);
-    while (found.status == PHX_GAVE_UP && found.total == total && found.steps == 0 &&
-           found.floor > 0) {
-        const int64_t floor = found.floor;
-        CHECK(floor <= least && floor < total);
-        found = search(of, states, total, floor);
-        CHECK(found.floor == floor);
-        if (found.steps == 0) {
-            break;
-        }
-    }
-    return found;
-}
-
 static void check_search(const open_round *of, int64_t total, int64_t least)
 {
-    const told found = search_on(of, STATES, total, least);
+    const told found = search(of, STATES, total);
     CHECK(found.status == (least < total ? PHX_OK : PHX_MISFIT));
     CHECK(found.total == (least < total ? least : total));
 }
@@ -208,7 +78,7 @@ static uint32_t check_few(const open_round *of, int64_t total, int64_t least)
 {
     uint32_t gave_up = 0;
     for (uint32_t states = 0; states < 5; ++states) {
-        const told found = search_on(of, states, total, least);
+        const told found = search(of, states, total);
         CHECK(found.total >= (least < total ? least : total));
         CHECK(found.status != PHX_OK || found.total == least);
         CHECK(found.status != PHX_MISFIT || least >= total);
@@ -275,47 +145,26 @@ static void case_search_at_every_limit(void)
     }
 }
 
-/* A round of one job that may take so much of one row. */
-static const phx_round *one_job(open_round *of, uint32_t demand, int64_t capacity, int64_t price)
-{
-    memset(of, 0, sizeof *of);
-    of->made.first[1] = 1;
-    of->made.demand[0] = demand;
-    of->made.value[0] = 10;
-    of->made.capacity[0] = capacity;
-    of->made.round = (phx_round){1,
-                                 1,
-                                 1,
-                                 of->made.first,
-                                 of->made.kind,
-                                 of->made.value,
-                                 of->made.demand,
-                                 of->made.capacity,
-                                 of->made.scratch};
-    of->prices[0] = price;
-    return lose(of);
-}
-
 /* Capacities are counted in the largest unit that all options change them by. */
 static void case_rows_that_leave_32_bits_are_given_up(void)
 {
     open_round of;
     one_job(&of, 1, INT32_MAX, 0);
     CHECK(pick(&of, 10, OPTIONS_MAX) == PHX_OK && of.core.jobs == 1);
-    told found = search(&of, STATES, 5, 0);
+    told found = search(&of, STATES, 5);
     CHECK(found.status == PHX_OK && found.total == 0 && found.chosen[0] == 0);
     one_job(&of, 1, (INT64_C(1) << 31) + 1, 0);
     CHECK(pick(&of, 10, OPTIONS_MAX) == PHX_OK);
-    found = search(&of, STATES, 5, 3);
-    CHECK(found.status == PHX_GAVE_UP && found.total == 5 && found.floor == 3 && found.steps == 0);
+    found = search(&of, STATES, 5);
+    CHECK(found.status == PHX_GAVE_UP && found.total == 5 && found.steps == 0);
     /* As a signed number this demand is below 0, which nothing is too little for. */
     one_job(&of, 3000000000U, 0, 0);
     CHECK(pick(&of, 10, OPTIONS_MAX) == PHX_OK);
-    found = search(&of, STATES, 11, 0);
+    found = search(&of, STATES, 11);
     CHECK(found.status == PHX_GAVE_UP && found.total == 11 && found.steps == 0);
     one_job(&of, 1U << 20, INT64_C(1) << 50, 0);
     CHECK(pick(&of, 10, OPTIONS_MAX) == PHX_OK);
-    found = search(&of, STATES, 5, 0);
+    found = search(&of, STATES, 5);
     CHECK(found.status == PHX_OK && found.total == 0 && found.chosen[0] == 0);
 }
 
@@ -325,13 +174,12 @@ static void case_unsold_rest_is_lost_from_the_start(void)
     open_round of;
     one_job(&of, 4, 6, 1); /* worth 6 beyond its price; two of six cannot be sold */
     CHECK(pick(&of, 10, OPTIONS_MAX) == PHX_OK);
-    CHECK(search(&of, STATES, 2, 0).status == PHX_MISFIT);
-    CHECK(search(&of, STATES, 3, 0).floor == 2);
-    const told found = search(&of, STATES, 3, 2);
+    CHECK(search(&of, STATES, 2).status == PHX_MISFIT);
+    const told found = search(&of, STATES, 3);
     CHECK(found.status == PHX_OK && found.total == 2 && found.chosen[0] == 0);
     one_job(&of, 4, 6, LARGE - 1); /* two units cost more than any limit */
     CHECK(pick(&of, LARGE, OPTIONS_MAX) == PHX_OK);
-    CHECK(search(&of, STATES, LARGE, 0).status == PHX_MISFIT);
+    CHECK(search(&of, STATES, LARGE).status == PHX_MISFIT);
 }
 
 /* As many states as there are numbers for; the slots of a hash table are twice as many. */
@@ -353,16 +201,15 @@ static void case_limits_below_what_can_be_lost(void)
     CHECK(pick(&of, -1, OPTIONS_MAX) == PHX_BAD_GANG);
     CHECK(pick(&of, 0, OPTIONS_MAX) == PHX_OK && of.core.jobs == 0);
     for (int64_t total = -1; total < 1; ++total) {
-        CHECK(search(&of, STATES, total, 0).status == PHX_MISFIT);
+        CHECK(search(&of, STATES, total).status == PHX_MISFIT);
     }
-    CHECK(search(&of, STATES, INT64_MIN, 0).status == PHX_MISFIT);
-    CHECK(search(&of, STATES, 1, 0).status == PHX_OK);
+    CHECK(search(&of, STATES, INT64_MIN).status == PHX_MISFIT);
+    CHECK(search(&of, STATES, 1).status == PHX_OK);
     of.made.round.rows = PHX_ROWS_MAX + 1;
     int64_t total = 1;
-    int64_t floor = 0;
     uint64_t steps = 1;
-    CHECK(phx_core_search(&of.made.round, &of.core, of.prices, 1, NULL, &total, &floor, NULL,
-                          &steps) == PHX_BAD_GANG);
+    CHECK(phx_core_search(&of.made.round, &of.core, of.prices, 1, NULL, &total, NULL, &steps) ==
+          PHX_BAD_GANG);
 }
 
 /* Many jobs of one row, more than there are layers of floors. */
@@ -430,38 +277,59 @@ static int64_t solve_wide(wide_round *of)
     return best;
 }
 
-static void check_wide(wide_round *of, int64_t width, int64_t best)
+/* Thins a core while that takes options out. */
+static void thin_wide(wide_round *of, int64_t least)
+{
+    uint32_t before = 0;
+    do {
+        int64_t floor = -1;
+        void *room = malloc(phx_thin_bytes(&of->round, &of->core));
+        before = of->begins[of->core.jobs];
+        CHECK(phx_core_thin(&of->round, &of->core, &of->price, least + 1, room, &floor) == PHX_OK);
+        CHECK(floor >= 0 && floor <= least);
+        free(room);
+    } while (of->begins[of->core.jobs] < before);
+}
+
+static void search_wide(wide_round *of, int64_t best)
 {
     const int64_t least = of->bound - best;
-    CHECK(phx_core_pick(&of->round, of->loss, of->none, width, 3 * WIDE_JOBS, &of->core) == PHX_OK);
     void *room = malloc(phx_core_bytes(&of->round, &of->core, WIDE_STATES));
     int64_t total = least + 1;
-    int64_t floor = 0;
     uint64_t steps = 0;
-    phx_status status = PHX_GAVE_UP;
-    while (status == PHX_GAVE_UP) {
-        const int64_t before = floor;
-        status = phx_core_search(&of->round, &of->core, &of->price, WIDE_STATES, room, &total,
-                                 &floor, of->chosen, &steps);
-        CHECK(status != PHX_GAVE_UP || (floor > before && floor <= least));
-    }
-    CHECK(status == PHX_OK && total == least && worth(&of->round, of->chosen) == best);
-    CHECK(phx_core_search(&of->round, &of->core, &of->price, WIDE_STATES, room, &total, &floor,
-                          of->chosen, &steps) == PHX_MISFIT);
+    CHECK(phx_core_search(&of->round, &of->core, &of->price, WIDE_STATES, room, &total, of->chosen,
+                          &steps) == PHX_OK);
+    CHECK(total == least && worth(&of->round, of->chosen) == best);
+    CHECK(phx_core_search(&of->round, &of->core, &of->price, WIDE_STATES, room, &total, of->chosen,
+                          &steps) == PHX_MISFIT);
+    CHECK(total == least);
     free(room);
+}
+
+/* Returns how many options thinning takes out. */
+static uint32_t check_wide(wide_round *of, int64_t width, int64_t best)
+{
+    CHECK(phx_core_pick(&of->round, of->loss, of->none, width, 3 * WIDE_JOBS, &of->core) == PHX_OK);
+    search_wide(of, best);
+    const uint32_t options = of->begins[of->core.jobs];
+    thin_wide(of, of->bound - best);
+    search_wide(of, best);
+    return options - of->begins[of->core.jobs];
 }
 
 static void case_search_agrees_with_the_dense_recurrence(void)
 {
     static wide_round of;
+    uint32_t dropped = 0;
     state = 16;
     for (uint32_t turn = 0; turn < 12; ++turn) {
         draw_wide(&of, WIDE_JOBS - 200 * (turn % 3), 1 + turn % 2);
         const int64_t best = solve_wide(&of);
         /* As wide as the answer needs it, then all there is. */
-        check_wide(&of, of.bound - best, best);
-        check_wide(&of, LARGE - 1, best);
+        dropped += check_wide(&of, of.bound - best, best);
+        dropped += check_wide(&of, LARGE - 1, best);
     }
+    CHECK(dropped > 9000);
 }
 
 int main(int count, char **words)

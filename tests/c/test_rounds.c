@@ -1,25 +1,8 @@
 /* Rounds made of tables, their marks, what answers are worth, and answers filled greedily. */
 #include "cases.h"
-#include "small.h"
+#include "table.h"
 
 #include <math.h>
-
-#define TABLE_JOBS 6
-#define WIDTH 4
-#define TABLE_ROWS 2
-#define GROUPS 2
-#define WANTS (GROUPS * WIDTH * TABLE_ROWS)
-
-typedef struct given {
-    phx_table table;
-    double utility[TABLE_JOBS * WIDTH];
-    uint32_t group[TABLE_JOBS];
-    uint32_t demand[WANTS];
-    int64_t capacity[TABLE_ROWS];
-    int32_t fixed[TABLE_JOBS];
-    int32_t held[TABLE_JOBS];
-    int64_t order[TABLE_JOBS];
-} given;
 
 typedef struct built {
     uint8_t fits[GROUPS * WIDTH];
@@ -29,20 +12,6 @@ typedef struct built {
     int32_t alone[TABLE_JOBS];
     int32_t shift;
 } built;
-
-static void use(given *of, uint32_t jobs, uint32_t width, uint32_t rows)
-{
-    memset(of, 0, sizeof *of);
-    memset(of->fixed, 0xff, sizeof of->fixed);
-    memset(of->held, 0xff, sizeof of->held);
-    of->capacity[0] = 100;
-    of->capacity[1] = 100;
-    for (uint32_t job = 0; job < TABLE_JOBS; ++job) {
-        of->order[job] = job;
-    }
-    of->table = (phx_table){jobs,       width,        rows,      1,        NULL, of->utility,
-                            of->demand, of->capacity, of->fixed, of->held, 0.0};
-}
 
 static built build(const given *of, int32_t job_bits, int32_t all_bits, int32_t bits)
 {
@@ -211,6 +180,10 @@ static void case_build_is_what_the_header_says(void)
             of.group[job] = draw(GROUPS);
             of.fixed[job] = (int32_t)draw(4) == 0 ? 0 : -1;
             of.held[job] = (int32_t)draw(width + 1) - 1;
+        }
+        if (draw(4) == 0) {
+            of.table.fixed = NULL; /* as if each were free */
+            memset(of.fixed, 0xff, sizeof of.fixed);
         }
         const int32_t bits = (int32_t)draw(4);
         const built made = build(&of, 30, 33, bits);
