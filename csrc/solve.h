@@ -144,7 +144,7 @@ typedef struct phx_core {
  * width below 0. */
 phx_status phx_core_pick(const phx_round *round, const int64_t *loss, const int64_t *none,
                          int64_t width, uint32_t room, phx_core *core);
-/* Bytes of scratch that phx_core_thin wants. */
+/* Bytes of scratch that phx_core_thin wants: now and then more of a core with fewer jobs. */
 size_t phx_thin_bytes(const phx_round *round, const phx_core *core);
 /* Takes options out of a core by which every answer loses at least `total`, capacities that are not
  * sold included, and jobs that have no other option than their base then. *floor is what every
