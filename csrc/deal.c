@@ -78,6 +78,7 @@ static void sort_places(const phx_round *round, const uint32_t *jobs, uint32_t c
 typedef struct dealing {
     uint64_t *words;
     uint32_t *order;
+    uint32_t *unlike;
     int32_t *places;
     int32_t *spare;
 } dealing;
@@ -86,6 +87,7 @@ static void lay_out(dealing *all, uint32_t jobs, phx_room *room)
 {
     all->words = phx_next(room, jobs * sizeof *all->words);
     all->order = phx_next(room, jobs * sizeof *all->order);
+    all->unlike = phx_next(room, jobs * sizeof *all->unlike);
     all->places = phx_next(room, jobs * sizeof *all->places);
     all->spare = phx_next(room, jobs * sizeof *all->spare);
 }
@@ -96,6 +98,25 @@ size_t phx_deal_bytes(uint32_t jobs)
     phx_room room = {NULL, 0};
     lay_out(&all, jobs, &room);
     return room.used;
+}
+
+/* Brings jobs that are alike the first from a place of the order on to its front, the lowest first;
+ * returns how many they are. Others may have the same word. */
+static uint32_t gather(const phx_round *round, const dealing *all, uint32_t begin)
+{
+    uint32_t *order = all->order + begin;
+    const uint32_t most = round->jobs - begin;
+    uint32_t count = 0;
+    uint32_t others = 0;
+    for (uint32_t at = 0; at < most && all->words[order[at]] == all->words[order[0]]; ++at) {
+        if (alike(round, order[0], order[at])) {
+            order[count++] = order[at];
+        } else {
+            all->unlike[others++] = order[at];
+        }
+    }
+    memcpy(order + count, all->unlike, others * sizeof *order);
+    return count;
 }
 
 phx_status phx_round_deal(const phx_round *round, void *scratch, int32_t *chosen)
@@ -111,11 +132,10 @@ phx_status phx_round_deal(const phx_round *round, void *scratch, int32_t *chosen
         all.words[job] = word_of(round, job);
     }
     phx_order_by(all.words, round->jobs, all.order);
-    for (uint32_t begin = 0, end = 0; begin < round->jobs; begin = end) {
-        for (end = begin + 1; end < round->jobs && alike(round, all.order[begin], all.order[end]);
-             ++end) {
-        }
-        sort_places(round, all.order + begin, end - begin, chosen, all.places, all.spare);
+    for (uint32_t begin = 0; begin < round->jobs;) {
+        const uint32_t count = gather(round, &all, begin);
+        sort_places(round, all.order + begin, count, chosen, all.places, all.spare);
+        begin += count;
     }
     return PHX_OK;
 }
