@@ -13,6 +13,7 @@
 typedef struct given {
     phx_table table;
     double utility[TABLE_JOBS * WIDTH];
+    double counted[TABLE_JOBS * WIDTH];
     uint32_t group[TABLE_JOBS];
     uint32_t demand[WANTS];
     int64_t capacity[TABLE_ROWS];
