@@ -104,6 +104,9 @@ phx_status phx_small_solve(const phx_table *table, const uint32_t *order, int32_
     small all;
     int64_t total = 0;
     phx_room room = {scratch, 0};
+    if (table->rows != 1) {
+        return PHX_BAD_GANG;
+    }
     lay_out(&all, table, &room);
     if (phx_round_marks(table, all.marks, &told->bad) != PHX_OK) {
         return PHX_BAD_GANG;

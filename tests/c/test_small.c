@@ -223,6 +223,11 @@ static void case_what_is_no_small_round(void)
     answer made = solve(&of, NULL, 0);
     CHECK(made.status == PHX_BAD_GANG && made.told.bad == 3);
     three_jobs(&of);
+    for (uint32_t rows = 0; rows < 3; rows += 2) {
+        of.table.rows = rows;
+        CHECK(solve(&of, NULL, 0).status == PHX_BAD_GANG);
+    }
+    three_jobs(&of);
     of.capacity[0] = -1;
     CHECK(phx_small_solve(&of.table, NULL, 30, 33, 0, scratch, made.choice, &made.told) ==
           PHX_BAD_GANG);
