@@ -12,7 +12,7 @@ static uint64_t word_of(const phx_round *round, uint32_t job)
     uint64_t word = round->first[job + 1] - round->first[job];
     for (uint32_t choice = round->first[job]; choice < round->first[job + 1]; ++choice) {
         word = (word ^ (uint64_t)round->value[choice]) * FACTOR;
-        for (uint32_t row = 0; row < round->rows; ++row) {
+        for (uint32_t row = 0; row < round->rows && !PHX_MUTANT_DEALT_UNLIKE; ++row) {
             word = (word ^ (word >> 29) ^ phx_wants(round, choice)[row]) * FACTOR;
         }
     }
@@ -29,8 +29,9 @@ static int alike(const phx_round *round, uint32_t one, uint32_t other)
     const uint32_t beside = round->first[other];
     for (uint32_t place = 0; place < choices; ++place) {
         if (round->value[begin + place] != round->value[beside + place] ||
-            memcmp(phx_wants(round, begin + place), phx_wants(round, beside + place),
-                   round->rows * sizeof(uint32_t)) != 0) {
+            (memcmp(phx_wants(round, begin + place), phx_wants(round, beside + place),
+                    round->rows * sizeof(uint32_t)) != 0 &&
+             !PHX_MUTANT_DEALT_UNLIKE)) {
             return 0;
         }
     }
@@ -71,7 +72,7 @@ static void sort_places(const phx_round *round, const uint32_t *jobs, uint32_t c
         memcpy(places, spare, count * sizeof *places);
     }
     for (uint32_t at = 0; at < count; ++at) {
-        chosen[jobs[at]] = places[at];
+        chosen[jobs[at]] = places[PHX_MUTANT_DEALT_BACK ? count - 1 - at : at];
     }
 }
 

@@ -144,5 +144,20 @@
 #ifndef PHX_MUTANT_BELOW_FREE /* a moved price may fall below 0 */
 #define PHX_MUTANT_BELOW_FREE 0
 #endif
+#ifndef PHX_MUTANT_THINNED_EARLY /* an option with a floor just below the total is taken out */
+#define PHX_MUTANT_THINNED_EARLY 0
+#endif
+#ifndef PHX_MUTANT_BASE_THINNED /* thinning takes a job's base out */
+#define PHX_MUTANT_BASE_THINNED 0
+#endif
+#ifndef PHX_MUTANT_DEALT_BACK /* of jobs that are alike the last takes what is worth most */
+#define PHX_MUTANT_DEALT_BACK 0
+#endif
+#ifndef PHX_MUTANT_DEALT_UNLIKE /* jobs are alike whatever their choices want */
+#define PHX_MUTANT_DEALT_UNLIKE 0
+#endif
+#ifndef PHX_MUTANT_IDLE_UNCOUNTED /* an objective leaves out jobs that have nothing */
+#define PHX_MUTANT_IDLE_UNCOUNTED 0
+#endif
 
 #endif

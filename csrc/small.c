@@ -1,5 +1,6 @@
 /* A small round of one row, from the table to the answer in one call. */
 #include "core.h"
+#include "mutants.h"
 #include "solve.h"
 
 #include <math.h>
@@ -38,7 +39,7 @@ double phx_objective(const phx_table *table, const uint32_t *order, const int32_
     for (uint32_t place = 0; place < table->jobs; ++place) {
         const size_t job = order[place];
         const double next = choice[job] < 0
-                                ? table->idle
+                                ? (PHX_MUTANT_IDLE_UNCOUNTED ? 0.0 : table->idle)
                                 : worth[job * table->configurations + (uint32_t)choice[job]];
         const double more = sum + next;
         const int sum_is_larger = (sum < 0 ? -sum : sum) >= (next < 0 ? -next : next);

@@ -50,7 +50,8 @@ static void keep_options(thinning *all, phx_core *core, int64_t total)
         const uint32_t base = kept;
         const uint32_t end = core->first[job + 1];
         for (uint32_t option = begin; option < end; ++option) {
-            if (option == begin || may_help(all, option, total)) {
+            if (option == begin ? !PHX_MUTANT_BASE_THINNED
+                                : may_help(all, option, total - PHX_MUTANT_THINNED_EARLY)) {
                 core->place[kept] = core->place[option];
                 core->loss[kept++] = core->loss[option];
             }

@@ -67,6 +67,11 @@ KILLERS = {
     "WRONG_SIGN": "test_core search_finds_the_least_loss",
     "WRONG_RESIDUE": "test_core search_finds_the_least_loss",
     "BELOW_FREE": "test_core search_finds_the_least_loss",
+    "THINNED_EARLY": "test_thin thinning_keeps_every_answer_that_helps",
+    "BASE_THINNED": "test_thin thinning_keeps_every_answer_that_helps",
+    "DEALT_BACK": "test_deal jobs_alike_are_served_in_order",
+    "DEALT_UNLIKE": "test_deal alike_is_by_what_is_wanted",
+    "IDLE_UNCOUNTED": "test_small idle_is_counted",
 }
 
 
