@@ -3,20 +3,25 @@
 ``python tests/mutants/run.py``          all faults, C cases, then the Python twin
 ``python tests/mutants/run.py --short``  all faults, C cases only
 
-A fault is killed when its test fails and the same test passes without the fault.
+A fault is killed when its test fails and the same test passes without the fault. Only sources
+that a fault stands in, or in a header of theirs, are compiled for it.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "mutants"
+CORE = sorted((ROOT / "csrc").glob("*.c"))
+INCLUDE = re.compile(r'^#include "([\w.]+)"', re.MULTILINE)
 
 # The case that each fault must fail, of tests/c/test_rules.c unless its file is named.
 KILLERS = {
@@ -81,14 +86,62 @@ def known_faults() -> list[str]:
     return re.findall(r"#ifndef PHX_MUTANT_(\w+) ", text)
 
 
-def build(fault: str | None, cases: str) -> Path:
-    """Compiles a file of cases with one fault, or with none."""
-    program = BUILD / f"{cases}-{fault or 'sound'}"
+def compiled(source: Path, fault: str | None = None) -> Path:
+    """The object of a source with one fault, or with none."""
+    made = BUILD / (fault or "sound") / f"{source.stem}.o"
+    made.parent.mkdir(parents=True, exist_ok=True)
     flags = ["-O1", "-std=c11", "-Icsrc"] + ([f"-DPHX_MUTANT_{fault}"] if fault else [])
-    sources = [str(path) for path in sorted((ROOT / "csrc").glob("*.c"))]
-    command = ["gcc", *flags, *sources, f"tests/c/{cases}.c", "-lm", "-o", str(program)]
+    command = ["gcc", *flags, "-c", str(source), "-o", str(made)]
+    subprocess.run(command, check=True, cwd=ROOT)
+    return made
+
+
+def with_headers(source: Path) -> set[Path]:
+    """A source and every header of ours that it includes, on whatever way."""
+    found: set[Path] = set()
+    waiting = [source]
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found.add(path)
+            beside = [path.parent, ROOT / "csrc"]
+            waiting += [
+                header
+                for name in INCLUDE.findall(path.read_text())
+                for folder in beside
+                if (header := folder / name).exists()
+            ]
+    return found
+
+
+@functools.cache
+def mentions(source: Path) -> frozenset[str]:
+    """The faults that make another object of a source."""
+    texts = [
+        path.read_text() for path in with_headers(source) if path.name != "mutants.h"
+    ]
+    return frozenset(re.findall(r"\bPHX_MUTANT_(\w+)", "\n".join(texts)))
+
+
+def linked(cases: str, fault: str | None = None) -> Path:
+    """A file of cases with one fault, or with none; sources without it as they were."""
+    objects = [
+        compiled(source, fault)
+        if fault in mentions(source)
+        else BUILD / "sound" / f"{source.stem}.o"
+        for source in [*CORE, ROOT / "tests" / "c" / f"{cases}.c"]
+    ]
+    program = BUILD / (fault or "sound") / cases
+    program.parent.mkdir(parents=True, exist_ok=True)
+    command = ["gcc", *map(str, objects), "-lm", "-o", str(program)]
     subprocess.run(command, check=True, cwd=ROOT)
     return program
+
+
+def killer(fault: str) -> tuple[str, str]:
+    """File and name of the case that a fault must fail."""
+    cases, _, case = KILLERS[fault].rpartition(" ")
+    return cases or "test_rules", case
 
 
 def passes(program: Path, case: str) -> bool:
@@ -118,6 +171,16 @@ def twin_kills(fault: str) -> bool:
     return "DIFFERENCE" in campaign.stdout or "Traceback" in campaign.stderr
 
 
+def verdict(fault: str, short: bool) -> tuple[str, bool]:
+    """What is said of a fault, and whether it is killed."""
+    cases, case = killer(fault)
+    killed = not passes(linked(cases, fault), case)
+    line = f"mutant {fault:<18} {'killed' if killed else 'SURVIVES'} by {case}"
+    if not short:
+        line += f", twin {'kills' if twin_kills(fault) else 'misses'} it"
+    return line, killed
+
+
 def main() -> int:
     """Runs every fault and prints one line each; 1 when a fault survives."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -127,22 +190,25 @@ def main() -> int:
     if sorted(faults) != sorted(KILLERS):
         print("mutants: csrc/mutants.h and KILLERS name different faults")
         return 1
-    BUILD.mkdir(parents=True, exist_ok=True)
-    sound: dict[str, Path] = {}
-    survivors = []
-    for fault in faults:
-        cases, _, case = f"test_rules {KILLERS[fault]}".rpartition(" ")
-        cases = cases.rpartition(" ")[2]
-        sound[cases] = sound.get(cases) or build(None, cases)
-        killed = passes(sound[cases], case) and not passes(build(fault, cases), case)
-        twin = (
-            "" if short else f", twin {'kills' if twin_kills(fault) else 'misses'} it"
+    named = sorted({killer(fault) for fault in faults})
+    files = sorted({cases for cases, _ in named})
+    survivors = 0
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(
+            pool.map(
+                compiled, [*CORE, *(ROOT / f"tests/c/{cases}.c" for cases in files)]
+            )
         )
-        print(
-            f"mutant {fault:<18} {'killed' if killed else 'SURVIVES'} by {case}{twin}"
-        )
-        survivors += [] if killed else [fault]
-    print(f"mutants: {len(faults) - len(survivors)} killed, {len(survivors)} survive")
+        sound = dict(zip(files, pool.map(linked, files), strict=True))
+        passed = pool.map(lambda at: passes(sound[at[0]], at[1]), named)
+        for (cases, case), holds in zip(named, passed, strict=True):
+            if not holds:
+                print(f"mutants: {cases} {case} fails without a fault")
+                return 1
+        for line, killed in pool.map(lambda fault: verdict(fault, short), faults):
+            print(line, flush=True)
+            survivors += not killed
+    print(f"mutants: {len(faults) - survivors} killed, {survivors} survive")
     return 1 if survivors else 0
 
 
