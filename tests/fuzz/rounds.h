@@ -12,6 +12,8 @@
 #define GROUPS_MAX 3
 #define CHOICES_ALL (JOBS_MAX * WIDTH_MAX)
 #define KINDS_ALL (GROUPS_MAX * WIDTH_MAX)
+#define OPTIONS_MAX (JOBS_MAX * (WIDTH_MAX + 1))
+#define DENSE_MAX 4096 /* of a capacity, where every amount is looked at */
 #define LARGE (INT64_C(1) << 62)
 
 __extension__ typedef __int128 wide;
@@ -24,7 +26,8 @@ typedef struct fixture {
     int64_t capacity[ROUND_ROWS];
     int32_t fixed[JOBS_MAX];
     int32_t held[JOBS_MAX];
-    int64_t order[JOBS_MAX];
+    uint32_t order[JOBS_MAX];
+    double counted[CHOICES_ALL];
     int32_t job_bits;
     int32_t all_bits;
     int32_t bits;
@@ -46,7 +49,12 @@ enum {
     NONE_BETTER,
     TOO_MANY,
     FLOOR_RAISED,
+    THINNED,
+    HOPELESS,
     DENSE,
+    SMALL,
+    TRIVIAL,
+    DEALT,
     MENDED,
     NOT_MENDED,
     FILLED,
@@ -83,7 +91,27 @@ void do_prices(fixture *on, tape *in);
 void do_find(fixture *on, tape *in);
 void do_losses(fixture *on, tape *in);
 
+/* A core, and memory for it. */
+typedef struct open_core {
+    phx_core core;
+    int64_t width;
+    uint32_t job[JOBS_MAX];
+    uint32_t first[JOBS_MAX + 1];
+    int32_t place[OPTIONS_MAX];
+    int64_t loss[OPTIONS_MAX];
+    int32_t base[JOBS_MAX];
+    int64_t left[ROUND_ROWS];
+} open_core;
+
 /* rounds_core.c */
 void do_core(fixture *on, tape *in);
+
+/* rounds_thin.c: takes out options by which every answer loses at least `total`; the least that
+ * answers of the core lose. */
+int64_t thin(fixture *on, open_core *of, int64_t total);
+
+/* rounds_small.c: a small round in one call; and what jobs that are alike have, in order. */
+void do_small(fixture *on, tape *in);
+void do_deal(fixture *on, tape *in);
 
 #endif

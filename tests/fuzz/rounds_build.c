@@ -49,13 +49,14 @@ static int fits_alone(const fixture *on, uint32_t kind)
 static uint32_t check_job(const fixture *on, uint32_t place, uint32_t count, long double *best,
                           long double *all)
 {
-    const size_t job = (size_t)on->order[place];
+    const size_t job = on->order[place];
     const uint32_t width = on->table.configurations;
     const uint32_t begin = count;
     int64_t top = -1;
     int32_t alone = -1;
     require(on->first[place] == begin, "where choices begin");
-    for (uint32_t at = 0; on->fixed[job] < 0 && at < width; ++at) {
+    const int chooses = on->table.fixed == NULL || on->fixed[job] < 0;
+    for (uint32_t at = 0; chooses && at < width; ++at) {
         const uint32_t kind = (on->table.group == NULL ? 0 : on->group[job] * width) + at;
         const double net = on->utility[job * width + at] - on->table.idle;
         if (net >= 0 && fits_alone(on, kind)) {

@@ -3,20 +3,7 @@
 
 #include <string.h>
 
-#define OPTIONS_MAX (JOBS_MAX * (WIDTH_MAX + 1))
 #define STATES_MAX 4096
-
-/* A core, and memory for it. */
-typedef struct open_core {
-    phx_core core;
-    int64_t width;
-    uint32_t job[JOBS_MAX];
-    uint32_t first[JOBS_MAX + 1];
-    int32_t place[OPTIONS_MAX];
-    int64_t loss[OPTIONS_MAX];
-    int32_t base[JOBS_MAX];
-    int64_t left[ROUND_ROWS];
-} open_core;
 
 /* How many options of a job lose no more than the core is wide. */
 static uint32_t options_of(const fixture *on, uint32_t job, int64_t width)
@@ -85,39 +72,40 @@ static int pick(const fixture *on, tape *in, open_core *of)
     return status == PHX_OK;
 }
 
-/* What a search told before is kept: limits, floor. */
-typedef struct limits {
-    int64_t total;
-    int64_t floor;
-    uint32_t states;
-} limits;
-
-static phx_status search(fixture *on, const open_core *of, limits *within)
+/* The best answer that loses less than *total, which it then loses. */
+static phx_status search(fixture *on, const open_core *of, uint32_t states, int64_t *total)
 {
     static int64_t scratch[120000];
     int32_t chosen[JOBS_MAX];
-    int64_t total = within->total;
-    int64_t floor = within->floor;
+    const int64_t below = *total;
     uint64_t steps = 0;
-    require(phx_core_bytes(&on->round, &of->core, within->states) <= sizeof scratch, "scratch");
-    const phx_status status = phx_core_search(&on->round, &of->core, on->prices, within->states,
-                                              scratch, &total, &floor, chosen, &steps);
-    require(steps <= within->states && floor >= within->floor, "what a search told");
-    require((status == PHX_OK) <= (total < within->total), "found, and no better");
-    require((status == PHX_MISFIT) <= (total == within->total), "better, and not found");
-    if (total < within->total) {
+    require(phx_core_bytes(&on->round, &of->core, states) <= sizeof scratch, "scratch");
+    const phx_status status =
+        phx_core_search(&on->round, &of->core, on->prices, states, scratch, total, chosen, &steps);
+    require(steps <= states, "what a search told");
+    require((status == PHX_OK) <= (*total < below), "found, and no better");
+    require((status == PHX_MISFIT) <= (*total == below), "better, and not found");
+    if (*total < below) {
         for (uint32_t job = 0; job < on->table.jobs; ++job) {
             require(loss_of(on, job, chosen[job]) <= of->width, "an option that is not open");
         }
         const int64_t worth = check_answer(on, chosen);
-        require(on->bound < 0 || worth == on->bound - total, "loss of an answer");
+        require(on->bound < 0 || worth == on->bound - *total, "loss of an answer");
     }
-    within->total = total;
-    within->floor = floor;
     return status;
 }
 
-/* Searches on from floors, as callers do; what is proven joins what is known. */
+/* No answer loses less than so much: what is proven joins what is known. Answers that lose no more
+ * than the core is wide were in it, the others lose more. */
+static void prove(fixture *on, const open_core *of, int64_t least)
+{
+    const int64_t outside = of->width < LARGE - 1 ? of->width + 1 : LARGE;
+    if (on->bound >= 0) { /* else losses are cut, so nothing is proven */
+        check_bound(on, (wide)on->bound - (least < outside ? least : outside));
+    }
+}
+
+/* Thins a core, now and then again, and searches what is left of it. */
 void do_core(fixture *on, tape *in)
 {
     open_core of;
@@ -128,19 +116,16 @@ void do_core(fixture *on, tape *in)
     const uint32_t drawn = tape_next(in);
     const int64_t more = on->bound < 0 ? LARGE : on->bound - on->known + drawn % 2;
     const int64_t below = drawn < 96 ? more : drawn < 160 ? LARGE : INT64_C(1) << drawn % 63;
-    limits within = {below, 0, tape_next(in) % 4 ? STATES_MAX : 1U << drawn % 12};
-    phx_status status = PHX_GAVE_UP;
-    for (int64_t floor = -1; status == PHX_GAVE_UP && floor < within.floor;) {
-        floor = within.floor;
-        status = search(on, &of, &within);
-        fuzz_outcomes[FLOOR_RAISED] += within.floor > floor;
+    const uint32_t kind = tape_next(in);
+    const uint32_t states = kind % 4 ? STATES_MAX : 1U << drawn % 12;
+    for (uint32_t turn = 0; turn < kind / 4 % 4; ++turn) {
+        const int64_t floor = thin(on, &of, below);
+        prove(on, &of, floor < below ? floor : below);
     }
+    int64_t total = below;
+    const phx_status status = search(on, &of, states, &total);
     ++fuzz_outcomes[status == PHX_OK ? BEST : status == PHX_MISFIT ? NONE_BETTER : TOO_MANY];
-    if (on->bound < 0) {
-        return; /* losses are cut, so nothing is proven */
+    if (status != PHX_GAVE_UP) {
+        prove(on, &of, total);
     }
-    /* Answers that lose no more than the core is wide are in it, the others lose more. */
-    const int64_t outside = of.width < LARGE - 1 ? of.width + 1 : LARGE;
-    const int64_t least = status == PHX_GAVE_UP ? within.floor : within.total;
-    check_bound(on, (wide)on->bound - (least < outside ? least : outside));
 }

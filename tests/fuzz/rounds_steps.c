@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#define DENSE_MAX 4096
-
 void do_sum(fixture *on, tape *in)
 {
     int32_t chosen[JOBS_MAX];
@@ -46,10 +44,14 @@ void do_fill(fixture *on, tape *in)
 {
     int32_t chosen[JOBS_MAX];
     int32_t before[JOBS_MAX];
+    int64_t order[JOBS_MAX];
+    for (uint32_t job = 0; job < on->table.jobs; ++job) {
+        order[job] = on->order[job];
+    }
     any_answer(on, in, chosen);
     memcpy(before, chosen, sizeof chosen);
     const int fits = worth_of(on, chosen) >= 0;
-    const phx_status status = phx_round_fill(&on->round, on->order, chosen);
+    const phx_status status = phx_round_fill(&on->round, order, chosen);
     require(status == (fits ? PHX_OK : PHX_BAD_GANG), "fill");
     ++fuzz_outcomes[fits ? FILLED : NOT_FILLED];
     for (uint32_t job = 0; fits && job < on->table.jobs; ++job) {

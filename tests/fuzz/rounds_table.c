@@ -31,9 +31,19 @@ static void draw_jobs(fixture *on, tape *in, int wild)
     for (uint32_t job = 0; job < table->jobs; ++job) {
         const uint32_t drawn = tape_next(in);
         for (uint32_t at = 0; at < table->configurations; ++at) {
-            on->utility[job * table->configurations + at] = any_utility(in, wild);
+            const uint32_t pair = job * table->configurations + at;
+            on->utility[pair] = any_utility(in, wild);
+            on->counted[pair] = on->utility[pair] * 0.7;
         }
         on->group[job] = drawn % table->groups;
+        if (job > 0 && drawn % 8 == 7) { /* alike the one before */
+            const size_t row = table->configurations * sizeof *on->utility;
+            memcpy(on->utility + job * table->configurations,
+                   on->utility + (job - 1) * table->configurations, row);
+            memcpy(on->counted + job * table->configurations,
+                   on->counted + (job - 1) * table->configurations, row);
+            on->group[job] = on->group[job - 1];
+        }
         on->fixed[job] = drawn >= 240 ? 0 : -1;
         on->held[job] = (int32_t)(drawn / 4 % (table->configurations + 1)) - 1;
         on->order[job] = start % 2 ? table->jobs - 1 - job : (start + job) % table->jobs;
@@ -71,9 +81,10 @@ void draw_table(fixture *on, tape *in)
                             1,
                             NULL,
                             on->utility,
+                            shape & 2 ? on->counted : NULL,
                             on->demand,
                             on->capacity,
-                            on->fixed,
+                            kind & 16 ? on->fixed : NULL,
                             kind & 64 ? on->held : NULL,
                             shape / 64 * 0.5};
     if (kind & 128) {
