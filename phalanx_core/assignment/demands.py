@@ -104,9 +104,8 @@ class Demands(NamedTuple):
             raise InvalidRequest(
                 f"quota of shape {limits.shape}: (tenants, {self.capacity.size})"
             )
-        unlimited = limits == -1
-        limits = whole_numbers("quota", np.where(unlimited, 0, limits), ", or -1")
-        limits = np.where(unlimited, DEMAND_MAX, limits)
+        limited = limits != -1
+        limits = whole_numbers("quota", np.where(limited, limits, 0), ", or -1")
         mine = _tenants(tenant, limits.shape[0], jobs)
         configurations = self.rows.shape[0] // max(1, self.groups)
         wide = self.rows.reshape(self.groups, configurations, self.capacity.size)
@@ -116,7 +115,7 @@ class Demands(NamedTuple):
             group, owner = mine, np.arange(limits.shape[0])
         else:
             group, owner = self.group, mine.astype(np.int64)
-        who, kind = np.nonzero(limits < DEMAND_MAX)
+        who, kind = np.nonzero(limited)
         added = wide[:, :, kind] * (owner[:, None] == who)[:, None, :]
         table = np.concatenate([wide, added], axis=2).astype(np.uint32)
         return type(self)(
