@@ -21,7 +21,7 @@ def test_the_page_says_what_happens() -> None:
     setup = [line[4:] for line in text.splitlines() if line.startswith("    ")]
     exec("\n".join(row for row in setup if row.startswith(("import ", "from "))), names)
     test = doctest.DocTestParser().get_doctest(text, names, "rounds.md", str(PAGE), 0)
-    assert len(test.examples) == 16
+    assert len(test.examples) == 21
     assert doctest.DocTestRunner().run(test).failed == 0
 
 

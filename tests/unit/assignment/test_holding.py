@@ -1,8 +1,7 @@
-"""What jobs hold already, warm prices, certificates."""
+"""What jobs hold already, and warm prices."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 from random import Random
 from typing import Any
@@ -46,7 +45,8 @@ def test_fixed_jobs_keep_what_they_hold(seed: int) -> None:
         assert answer.objective == pytest.approx(best)
         assert (answer.choice[stay] == held[stay]).all()
         assert answer.capacity.tolist() == capacity
-        assert certificate(answer, worth, wanted, capacity).broken == ()
+        rules: Any = {"current": held, "fixed": stay}
+        assert certificate(answer, worth, wanted, capacity, **rules).broken == ()
         met += bool(stay.any())
     assert met >= 20
 
@@ -79,32 +79,15 @@ def test_warm_prices_change_the_effort_and_not_the_answer(seed: int) -> None:
         assert answer.objective <= exact.objective <= answer.bound * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("solver", ["dp", "core", "cp-sat"])
-def test_certificates_agree(solver: str, seed: int) -> None:
-    """Feasible, the same objective, and a bound by prices that is no lower."""
-    rng = np.random.default_rng(seed)
-    for _ in range(10):
-        worth = rng.random((25, 4)) * 3
-        worth[rng.random(worth.shape) < 0.1] = np.nan
-        sizes = [1, 2, 4, 8]
-        answer = solve(worth, sizes, 20, idle=0.5, solver=solver, certify=True)
-        told = certificate(answer, worth, sizes, 20, idle=0.5)
-        assert told.broken == ()
-        assert told.objective == pytest.approx(answer.objective, rel=1e-15)
-        assert told.bound is not None
-        assert told.bound >= answer.bound * (1 - 1e-12)
-
-
-def test_a_certificate_finds_what_is_wrong() -> None:
-    """A choice that cannot run, and one GPU too many."""
-    worth, sizes = [[1.0, 2.0], [1.0, np.nan]], [1, 2]
-    answer = solve(worth, sizes, 3)
-    wrong = replace(answer, choice=np.array([1, 1], np.int32))
-    assert certificate(wrong, worth, sizes, 3).broken == (
-        "job 1 cannot run with configuration 1",
+def test_a_quota_of_any_size_is_a_row() -> None:
+    """-1 alone is no limit; and a round of no jobs has quotas as well."""
+    most = 2**31 - 1
+    answer = solve([[1.0]], [[2]], 4, tenant=[0], quota=[[most]])
+    assert (answer.used.tolist(), answer.capacity.tolist()) == ([2, 2], [4, most])
+    none = solve(
+        np.empty((0, 2)), np.empty((0, 2), int), 4, tenant=np.empty(0, int), quota=[3]
     )
-    wrong = replace(answer, choice=np.array([1, 0], np.int32))
-    assert certificate(wrong, worth, sizes, 2).broken == ("row 0: 3 of 2",)
+    assert (none.used.tolist(), none.capacity.tolist()) == ([0, 0], [4, 3])
 
 
 @pytest.mark.parametrize(
