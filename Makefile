@@ -69,7 +69,9 @@ fuzz: $(VENV)/.all
 
 mutants: $(VENV)/.all
 	$(PY) tests/mutants/run.py
-	$(PY) tests/mutants/readers.py
+	$(PY) -m tests.mutants.readers
+	$(PY) -m tests.mutants.policies
+	$(PY) -m tests.mutants.rounds
 
 # What a sanitizer cannot see and makes many times slower: house rules, and tests of readers and
 # scores in which the core's names do not occur. A test file anywhere else runs.

@@ -1,6 +1,6 @@
 """Breaks the readers of cluster files one line at a time; a test must fail for each.
 
-``python tests/mutants/readers.py [NAME...]``
+``python -m tests.mutants.readers [NAME...]``
 
 Each fault is made in a copy of the package, so the checkout stays as it is. A fault is
 killed when its test fails with it; the same test passes on the unchanged copy.
@@ -8,28 +8,9 @@ killed when its test fails with it; the same test passes on the unchanged copy.
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 import sys
-import tempfile
-from dataclasses import dataclass
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-UNIT = "tests/unit/topology"
-
-
-@dataclass(frozen=True)
-class Fault:
-    """One text of one reader replaced, and the test that must see it."""
-
-    name: str
-    file: str
-    sound: str
-    faulty: str
-    test: str
-
+from tests.mutants.lines import Fault, Table
 
 FAULTS = (
     Fault(
@@ -252,53 +233,6 @@ FAULTS = (
 )
 
 
-def passes(copy: Path, test: str) -> bool:
-    """Whether a test passes with the package of the copy."""
-    command = [sys.executable, "-m", "pytest", "-q", "-x", f"{UNIT}/{test}"]
-    environment = {**os.environ, "PYTHONPATH": str(copy)}
-    command += ["-p", "no:cacheprovider", "-p", "no:randomly"]
-    done = subprocess.run(
-        command, cwd=copy, env=environment, capture_output=True, check=False
-    )
-    if done.returncode not in (0, 1):
-        raise RuntimeError(f"{test}: {done.stdout.decode()}{done.stderr.decode()}")
-    return done.returncode == 0
-
-
-def survives(copy: Path, fault: Fault) -> bool:
-    """Whether a fault's test passes with it."""
-    path = copy / "phalanx_core/topology/readers" / fault.file
-    text = path.read_text("utf-8")
-    if text.count(fault.sound) != 1:
-        raise RuntimeError(f"{fault.name}: {fault.file} has not this text once")
-    path.write_text(text.replace(fault.sound, fault.faulty), "utf-8")
-    try:
-        return passes(copy, fault.test)
-    finally:
-        path.write_text(text, "utf-8")
-
-
-def main(names: list[str]) -> int:
-    """Try the faults; 1 if one survives."""
-    wanted = [fault for fault in FAULTS if not names or fault.name in names]
-    left = []
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder)
-        for part in ("phalanx_core", "tests"):
-            shutil.copytree(
-                ROOT / part, copy / part, ignore=shutil.ignore_patterns("__pycache__")
-            )
-        shutil.copy(ROOT / "pyproject.toml", copy)
-        for test in dict.fromkeys(fault.test for fault in wanted):
-            if not passes(copy, test):
-                raise RuntimeError(f"{test} fails without a fault")
-        for fault in wanted:
-            alive = survives(copy, fault)
-            left += [fault.name] if alive else []
-            print(f"{'SURVIVES' if alive else 'killed':<9} {fault.name}")
-    print(f"{len(wanted) - len(left)} of {len(wanted)} faults killed")
-    return 1 if left else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    table = Table("phalanx_core/topology/readers", "tests/unit/topology", FAULTS)
+    sys.exit(table.tried(sys.argv[1:]))

@@ -90,6 +90,20 @@ def test_no_seed_is_better_than_the_answer(population: int, seed: int) -> None:
     assert risen
 
 
+def test_who_changes_nobody_stays(seed: int) -> None:
+    """The end of the front that keeps all is kept, however many stand before it."""
+    rng = np.random.default_rng(seed)
+    longest = 0
+    for turn in range(25):
+        problem, _ = drawn(rng, 15, 2)
+        held = evolve(problem, [], np.full(15, -1, np.int32), generations=0).chosen
+        found = evolve(problem, [held], held, population=4, seed=turn)
+        assert found.changes[-1] == 0
+        assert np.array_equal(found.front[-1], held)
+        longest = max(longest, len(found.front))
+    assert longest >= 3
+
+
 def test_the_stream_decides_and_nothing_else(seed: int) -> None:
     """The same for a seed whatever NumPy's global state; others find other things."""
     rng = np.random.default_rng(seed)
