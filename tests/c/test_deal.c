@@ -205,19 +205,40 @@ static void case_equal_worth_is_dealt_by_place(void)
     CHECK(memcmp(chosen, expected, sizeof expected) == 0);
 }
 
-/* A job of one choice that is worth 1 and wants nothing has the word of a job without choices. */
-static void case_words_that_meet_part_no_jobs(void)
+/* Every second job is of one kind, the others of another, and the words of both are the same. */
+static void check_meeting(const uint32_t *first, const int64_t *value, const uint32_t *demand,
+                          uint32_t rows)
 {
-    const uint32_t first[5] = {0, 1, 1, 2, 3};
-    const uint32_t kind[3] = {0, 0, 0};
-    const int64_t value[3] = {1, 1, 1};
-    const uint32_t demand[1] = {0};
-    const int64_t capacity[1] = {0};
-    const phx_round round = {4, 1, 1, first, kind, value, demand, capacity, NULL};
-    int32_t chosen[4] = {-1, -1, -1, 0};
-    const int32_t expected[4] = {0, -1, -1, -1};
+    uint32_t kind[5] = {0};
+    for (uint32_t job = 0; job < 5; ++job) {
+        for (uint32_t choice = first[job]; choice < first[job + 1]; ++choice) {
+            kind[choice] = job % 2;
+        }
+    }
+    const phx_round round = {5, rows, 2, first, kind, value, demand, NULL, NULL};
+    const int32_t lower = first[2] > first[1] ? 0 : -1; /* of the second kind, if it has any */
+    int32_t chosen[5] = {-1, -1, 0, lower, 0};
+    const int32_t expected[5] = {0, lower, 0, -1, -1};
     CHECK(deal(&round, chosen) == PHX_OK);
     CHECK(memcmp(chosen, expected, sizeof expected) == 0);
+}
+
+static void case_words_that_meet_part_no_jobs(void)
+{
+    const uint32_t one_each[6] = {0, 1, 2, 3, 4, 5};
+    const uint32_t none_between[6] = {0, 1, 1, 2, 2, 3};
+    /* One choice that is worth 1 and wants nothing, beside no choice. */
+    const int64_t ones[3] = {1, 1, 1};
+    const uint32_t nothing[2] = {0, 0};
+    check_meeting(none_between, ones, nothing, 1);
+    /* Choices that differ in both, and in what they want alone. */
+    const int64_t large = INT64_C(4191503622821399895);
+    const int64_t values[5] = {1, large, 1, large, 1};
+    const uint32_t wanted_once[2] = {0, 14};
+    check_meeting(one_each, values, wanted_once, 1);
+    const int64_t sevens[5] = {7, 7, 7, 7, 7};
+    const uint32_t wanted_twice[4] = {2444712010U, 0, 1586365611U, 51977877U};
+    check_meeting(one_each, sevens, wanted_twice, 2);
 }
 
 static void case_places_that_are_none_are_not_dealt(void)
