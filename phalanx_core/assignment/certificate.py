@@ -90,9 +90,9 @@ def certificate(
     jobs' best values together below 2 ** 50 steps, and all values below 2 ** 58 (fewer by
     the bits of the number of jobs, where something is held). So a bound counts as kept up
     to jobs + 1 steps, about (jobs + 1) * 2 ** -50 of the total, or exactly where every
-    value is whole steps; one more where something is held, whose ties it breaks. To this
-    comes a unit in the last place of each float that is compared, and 2 ** -70 of all
-    that was added up.
+    value is whole steps; one more where something is held, whose ties it breaks, and the
+    bound is not met. To this comes a unit in the last place of each float that is
+    compared, and 2 ** -70 of all that was added up.
 
     O(jobs * configurations * rows) a pass, about 60 passes; the recurrence O(states *
     configurations).
@@ -207,7 +207,8 @@ def _bound(
     """The lowest bound that is verified, whether the answer's is, and what refutes it."""
     told = answer.bound if isfinite(answer.bound) else 0.0
     sums = [one for one in (answer.objective, told) if isfinite(one)]
-    limit = units(told, sheet.scale) + bonus + sheet.slack(sums, size)
+    slack = sheet.slack(sums, size, told > answer.objective)
+    limit = units(told, sheet.scale) + bonus + slack
     prices = [0] * len(sheet.capacity)
     if answer.prices is not None and not [*_wrong_prices(sheet, answer)]:
         prices = [units(one, sheet.scale) for one in answer.prices.tolist()]

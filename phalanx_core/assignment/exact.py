@@ -155,7 +155,7 @@ class Sheet(NamedTuple):
         """What two answers that solve tells apart differ by at least."""
         return float(np.ldexp(0.5, self.step() - self._bits() - self.scale))
 
-    def slack(self, numbers: Iterable[float], size: int) -> int:
+    def slack(self, numbers: Iterable[float], size: int, is_open: bool) -> int:
         """By how much what solve says may be off, in units: the rule of ``certificate``.
 
         Parameters
@@ -164,11 +164,15 @@ class Sheet(NamedTuple):
             Sums that were rounded to floats.
         size
             Of all that was added up.
+        is_open
+            Whether a better answer may exist: the distance counts ties as well.
         """
         exponent = max(self.step(), 0)
         mask = (1 << exponent) - 1
         exact = all(gain & mask == 0 for gains in self._gains() for gain in gains)
-        steps = (0 if exact else len(self.options) + 1) + (1 if self.held else 0)
+        steps = (0 if exact else len(self.options) + 1) + (
+            1 if self.held and is_open else 0
+        )
         sums = sum(units(float(np.spacing(abs(one))), self.scale) for one in numbers)
         return (steps << exponent) + sums + (size >> 70)
 
