@@ -29,6 +29,8 @@ def is_whole(value: Any) -> bool:
 
 def array_of(name: str, given: ArrayLike) -> NDArray[Any]:
     """As an array of whatever it holds, or InvalidRequest where its rows are uneven."""
+    if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
+        raise InvalidRequest(f"{name}: a value is masked, and it needs all of them")
     try:
         return np.asarray(given)
     except ValueError:
@@ -42,7 +44,9 @@ def integers_of(name: str, given: ArrayLike) -> NDArray[Any]:
 
 
 def numbers_of(name: str, given: ArrayLike, rule: str) -> NDArray[np.float64]:
-    """As float64, or InvalidRequest with that rule."""
+    """As float64, or InvalidRequest with that rule; what is masked is NaN."""
+    if isinstance(given, np.ma.MaskedArray):
+        given = np.ma.filled(given.astype(np.float64), np.nan)
     found = array_of(name, given)
     if found.dtype == np.float64:
         return found

@@ -40,6 +40,11 @@ class Certificate(NamedTuple):
     bound: float
     verified: bool | None
 
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is broken and the bound was verified."""
+        return not self.broken and self.verified is True
+
 
 def certificate(
     answer: Assignment,

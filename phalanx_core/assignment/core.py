@@ -126,7 +126,7 @@ class Core:
             native.check(status, "solve: thin")
             self._measure()
             # Floors of fewer options are higher.
-            if floor[0] >= below or self.place.size > before * THINNER:
+            if floor[0] >= below or self.place.size >= before * THINNER:
                 return int(floor[0])
 
     def searched(self, prices: IntArray, below: int, states: int) -> Found:

@@ -9,8 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from phalanx_core.checks import array_of, integers_of
 from phalanx_core.errors import InvalidRequest
+from phalanx_core.native import lib
 
 DEMAND_MAX = 2**31 - 1
+ROWS_MAX: int = lib.PHX_ROWS_MAX
 
 
 class Demands(NamedTuple):
@@ -54,9 +56,8 @@ class Demands(NamedTuple):
         InvalidRequest
             If they are no whole numbers from 0, or of another shape.
         """
-        limits = whole_numbers("capacity", capacity)
-        if limits.ndim == 0:
-            limits = limits[None]
+        # A copy, since the answer keeps it.
+        limits = np.array(whole_numbers("capacity", capacity), ndmin=1)
         if limits.ndim > 1:
             raise InvalidRequest(f"capacity of shape {limits.shape}: one number a row")
         wanted = whole_numbers("demand", given)
@@ -105,6 +106,12 @@ class Demands(NamedTuple):
                 f"quota of shape {limits.shape}: (tenants, {self.capacity.size})"
             )
         limited = limits != -1
+        more, types = int(np.count_nonzero(limited)), self.capacity.size
+        if types + more > ROWS_MAX:
+            raise InvalidRequest(
+                f"quota of {more} limits beside {types} types: at most {ROWS_MAX} rows "
+                "together, of which -1 makes none"
+            )
         limits = whole_numbers("quota", np.where(limited, limits, 0), ", or -1")
         mine = _tenants(tenant, limits.shape[0], jobs)
         configurations = self.rows.shape[0] // max(1, self.groups)

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from phalanx_core.assignment.demands import Demands
+from phalanx_core.assignment.demands import ROWS_MAX, Demands
+from phalanx_core.assignment.holding import Held
 from phalanx_core.assignment.problem import AssignmentProblem, IntArray
 from phalanx_core.assignment.result import Assignment
-from phalanx_core.assignment.rounds import ROWS_MAX, Round
+from phalanx_core.assignment.rounds import Round
 from phalanx_core.assignment.table import Table, allowed, utilities
 from phalanx_core.checks import is_number
 from phalanx_core.errors import InvalidRequest
@@ -163,6 +164,9 @@ def explain(
     capacity: ArrayLike,
     idle: float = 0.0,
     *,
+    current: ArrayLike | None = None,
+    keep_bonus: float = 0.0,
+    fixed: ArrayLike | None = None,
     forbidden: ArrayLike | None = None,
     tenant: ArrayLike | None = None,
     quota: ArrayLike | None = None,
@@ -172,10 +176,9 @@ def explain(
     Parameters
     ----------
     answer
-        Of the round that the others are, as they were given; with ``keep_bonus``, the
-        utility of what a job holds counts with it.
-    forbidden, tenant, quota
-        As :func:`solve` was given them.
+        Of the round that the others are, as they were given.
+    current, keep_bonus, fixed, forbidden, tenant, quota
+        As :func:`solve` was given them; a bonus counts in what a job holds.
 
     Returns
     -------
@@ -209,18 +212,13 @@ def explain(
         raise InvalidRequest(f"idle {idle!r}: a finite number")
     worth = allowed(utilities(utility), forbidden)
     wants = Demands.of(demand, worth.shape, capacity, tenant, quota)
-    problem = AssignmentProblem.of_table(Table(worth, wants, float(idle)), None)
-    if answer.choice.shape != (problem.jobs,) or not np.array_equal(
-        answer.capacity, problem.capacity
-    ):
-        raise InvalidRequest(
-            f"answer for {answer.choice.size} jobs and capacity "
-            f"{answer.capacity.tolist()}: it is of another round"
-        )
-    left = problem.capacity - answer.used
-    facts = _Facts(
-        worth, wants.by_job(worth.shape), problem.capacity, left, float(idle)
-    )
+    held = Held.of(worth, current, keep_bonus, fixed)
+    table = Table(held.utility, wants, float(idle), held.fixed)
+    _check_round(answer, worth, wants, float(idle))
+    problem = AssignmentProblem.of_table(table, None)
+    left = wants.capacity - answer.used
+    by_job = wants.by_job(worth.shape)
+    facts = _Facts(held.utility, by_job, wants.capacity, left, float(idle))
     jobs = np.flatnonzero(answer.choice < 0).tolist()
     found = [_alone(facts, job) for job in jobs]
     if any(one is None for one in found):
@@ -230,6 +228,33 @@ def explain(
             for job, one in zip(jobs, found, strict=True)
         ]
     return tuple(one for one in found if one is not None)
+
+
+def _check_round(
+    answer: Assignment, worth: NDArray[np.float64], wants: Demands, idle: float
+) -> None:
+    """Refuse an answer that these utilities and demands do not add up to."""
+    same = answer.choice.shape == worth.shape[:1] and np.array_equal(
+        answer.capacity, wants.capacity
+    )
+    if same:
+        jobs = np.flatnonzero(answer.choice >= 0)
+        choice = answer.choice[jobs]
+        same = bool((choice < worth.shape[1]).all())
+    if same:
+        rest = (worth.shape[0] - jobs.size) * idle
+        objective = float(worth[jobs, choice].sum()) + rest
+        near = abs(objective - answer.objective) <= ROUNDING * max(1.0, abs(objective))
+        used = wants.taken(np.where(answer.choice < 0, -1, answer.choice))
+        same = np.array_equal(used, answer.used) and (
+            near or not np.isfinite(answer.objective)
+        )
+    if not same:
+        raise InvalidRequest(
+            f"answer for {answer.choice.size} jobs, capacity {answer.capacity.tolist()}, "
+            f"objective {answer.objective:g}: it is of another round, or the options are "
+            "not those of its solve"
+        )
 
 
 def _prices(answer: Assignment, problem: AssignmentProblem) -> NDArray[np.float64]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -119,9 +120,24 @@ def _solve(
         parameters.max_deterministic_time = max(steps / STEPS_PER_UNIT, 1e-9)
     if seconds is not None:
         parameters.max_time_in_seconds = max(seconds, 1e-4)
+    parameters.catch_sigint_signal = False
     solver = helper.SolveWrapper()
     solver.set_parameters(parameters)
-    return solver.solve(model)
+    return _interruptible(solver, model)
+
+
+def _interruptible(solver: Any, model: Any) -> Any:
+    """Solve on another thread, so that an interrupt reaches the caller and ends it."""
+    answers: list[Any] = []
+    thread = Thread(target=lambda: answers.append(solver.solve(model)))
+    thread.start()
+    try:
+        thread.join()
+    except BaseException:
+        solver.stop_search()
+        thread.join()
+        raise
+    return answers[0]
 
 
 def _add_rows(

@@ -20,7 +20,7 @@ class Assignment:
     objective
         Utilities of what is chosen, and ``idle`` for each job left out.
     bound
-        No answer has a higher objective: proven.
+        No answer has a higher objective but by the resolution: proven.
     status
         "optimal" where the bound is met, else "feasible".
     solver
@@ -36,6 +36,11 @@ class Assignment:
         shape (rows,); None where none were needed.
     limited
         Whether a wall-clock limit may have shaped the answer.
+    resolution
+        Values are rounded to whole numbers, by this much in all jobs together at most:
+        what is worth less beside the largest utilities, a bonus or ``idle`` is lost.
+    certified
+        Whether CP-SAT proved it as well.
     """
 
     choice: NDArray[np.int32]
@@ -48,6 +53,8 @@ class Assignment:
     capacity: NDArray[np.int64]
     prices: NDArray[np.float64] | None = None
     limited: bool = False
+    resolution: float = 0.0
+    certified: bool = False
     time_s: float = field(default=0.0, compare=False)
 
     @property
@@ -80,6 +87,8 @@ class Assignment:
             "capacity": self.capacity.tolist(),
             "prices": None if self.prices is None else self.prices.tolist(),
             "limited": self.limited,
+            "resolution": self.resolution,
+            "certified": self.certified,
         }
 
     def __str__(self) -> str:

@@ -16,7 +16,6 @@ from phalanx_core.assignment.problem import (
 )
 from phalanx_core.native import ffi, lib
 
-ROWS_MAX: int = lib.PHX_ROWS_MAX
 # Of a job, in the dense recurrence.
 CHOICES_MAX: int = lib.PHX_CHOICES_MAX
 # Passes over all choices that a search for prices may take.

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from phalanx_core.assignment.answers import greedy, mended
 from phalanx_core.assignment.classes import Classes
 from phalanx_core.assignment.core import Core
+from phalanx_core.assignment.demands import ROWS_MAX
 from phalanx_core.assignment.evolving import Hybrid
 from phalanx_core.assignment.problem import AssignmentProblem, ChosenArray, IntArray
 from phalanx_core.assignment.proving import prove
 from phalanx_core.assignment.rounds import (
     CHOICES_MAX,
     PASSES_MAX,
-    ROWS_MAX,
     Priced,
     Round,
 )
@@ -121,6 +121,7 @@ class Search:
     spent: int = 0
     solver: str = "trivial"
     limited: bool = False
+    certified: bool = False
 
     def run(self, solver: str) -> None:
         """Search until the answer is as good as was asked for, or a limit is met."""
@@ -155,15 +156,21 @@ class Search:
         core = Core(
             self.round, self.round.losses(self.prices), self.ceiling - self.total
         )
+        if self._is_over():
+            return
+        steps, seconds = self._left()
         proof = prove(
             self.round,
             core,
             Classes.alike(core, self.round),
             self.total + 1,
+            steps=steps,
+            seconds=seconds,
             seed=self.seed,
         )
         self.spent += proof.steps
-        if proof.chosen is not None or not proof.finished:
+        self.certified = proof.finished
+        if proof.chosen is not None:
             raise InvariantBroken(
                 "A1",
                 f"solve: {self.solver} says {self.total} is the most, CP-SAT does not",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from math import inf, ldexp
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,8 @@ def solve(
         answers that are worth the same, to the bits that utilities are rounded to, the
         one that keeps most of them is taken.
     keep_bonus
-        What keeping it is worth beyond its utility, at least 0; not part of the answer's
+        What keeping it is worth beyond its utility, at least 0 and no larger than it
+        must be, since all values are rounded together (``fixed`` keeps in any case); not part of the answer's
         objective. The bound is that of utilities and bonuses together, less the bonuses
         that the answer has.
     fixed
@@ -96,7 +98,8 @@ def solve(
     gap
         Stop once no answer can be better by this share.
     certify
-        Have CP-SAT prove that no answer is better, whichever solver found it.
+        Have CP-SAT prove as well that no answer is better, where that is proven: see
+        ``certified`` of the answer. ``effort`` and ``time_limit_s`` bound it.
     seed
         Of CP-SAT and "nsga2".
     population, generations
@@ -137,6 +140,8 @@ def solve(
     if not (isinstance(solver, str) and solver in SOLVERS):
         raise InvalidRequest(f"solver {solver!r}: one of {', '.join(SOLVERS)}")
     _check_limits(effort, time_limit_s, gap)
+    if not isinstance(certify, (bool, np.bool_)):
+        raise InvalidRequest(f"certify {certify!r}: True or False")
     if not (is_whole(seed) and seed <= SEED_MAX):
         raise InvalidRequest(f"seed {seed!r}: a whole number from 0 to {SEED_MAX}")
     if not is_number(idle):
@@ -174,6 +179,7 @@ def _small(table: Table, keys: ArrayLike | None, started: float) -> Assignment:
         effort=0,
         used=answer.used,
         capacity=table.wants.capacity,
+        resolution=_resolution(table.jobs, answer.shift),
         time_s=time.perf_counter() - started,
     )
 
@@ -214,8 +220,18 @@ def _told(search: Search, table: Table, started: float) -> Assignment:
         capacity=table.wants.capacity,
         prices=None if search.prices is None else _unscaled(search.prices, problem),
         limited=search.limited,
+        resolution=_resolution(table.jobs, problem.shift - table.bits),
+        certified=search.certified,
         time_s=time.perf_counter() - started,
     )
+
+
+def _resolution(jobs: int, shift: int) -> float:
+    """Half a step for each job."""
+    try:
+        return ldexp(jobs, -shift - 1)
+    except OverflowError:
+        return inf
 
 
 def _unscaled(prices: IntArray, problem: AssignmentProblem) -> NDArray[np.float64]:

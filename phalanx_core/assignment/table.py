@@ -32,12 +32,15 @@ class SmallAnswer(NamedTuple):
         Of the row: int64, shape (1,).
     trivial
         Whether every job has what it would take alone.
+    shift
+        Utilities were rounded to multiples of 2 ** -shift.
     """
 
     choice: NDArray[np.int32]
     objective: float
     used: NDArray[np.int64]
     trivial: bool
+    shift: int
 
 
 class Table:
@@ -180,7 +183,7 @@ class Table:
         if status != native.OK:
             raise self._infinite(told.bad)
         used = self.wants.capacity - self.capacity + told.used
-        return SmallAnswer(choice, told.objective, used, bool(told.trivial))
+        return SmallAnswer(choice, told.objective, used, bool(told.trivial), told.shift)
 
     def _bits(self) -> tuple[int, int, int]:
         return min(JOB_BITS + self.bits, ALL_BITS), ALL_BITS, self.bits

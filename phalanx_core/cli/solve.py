@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from phalanx_core.assignment import explain, solve
 from phalanx_core.cli import exits
@@ -102,18 +101,14 @@ def solved_table(wanted: Wanted) -> Solved:
         )
     reasons = None
     if wanted.explain:
-        with_bonus = _with_bonus(utility, held, wanted.keep_bonus)
-        told = explain(answer, with_bonus, demand, demands.capacity, wanted.idle)
+        told = explain(
+            answer,
+            utility,
+            demand,
+            demands.capacity,
+            wanted.idle,
+            current=held,
+            keep_bonus=wanted.keep_bonus,
+        )
         reasons = {one.job: one for one in told}
     return Solved(choices, utility, demands, held, answer, reasons)
-
-
-def _with_bonus(
-    utility: NDArray[np.float64], held: NDArray[np.int64] | None, bonus: float
-) -> NDArray[np.float64]:
-    """Utilities as the search saw them."""
-    if held is None:
-        return utility
-    found, jobs = utility.copy(), np.flatnonzero(held >= 0)
-    found[jobs, held[jobs]] += bonus
-    return found

@@ -15,6 +15,8 @@ from phalanx_core.scoring import score
 
 # OAK, section IV-C.
 IDLE = 1.1
+# Overdue jobs that come one before the other: each costs a bit of the values.
+LONGEST = 8
 # Floor of the restart factor and most seconds of waiting: the paper has neither. With the
 # floor a fresh job passes the threshold of 1.1 after four minutes at most.
 GUARDS = {"paper": (0.0, inf), "guarded": (0.01, 6 * 3600.0)}
@@ -28,15 +30,18 @@ class OakRound(NamedTuple):
     utility
         Of each configuration of each job: float64, shape (jobs, configurations).
     assignment
-        The answer; its objective and bound count what ``overdue`` jobs are put before
-        others by.
+        The answer; its objective and bound count utilities as they were ``solved``.
     overdue
         Jobs that were put before all others, for they waited too long: bool.
+    solved
+        The utilities with what overdue jobs are put before others by: what to give to
+        ``certificate`` and ``explain``.
     """
 
     utility: NDArray[np.float64]
     assignment: Assignment
     overdue: NDArray[np.bool_]
+    solved: NDArray[np.float64]
 
 
 def oak(
@@ -70,7 +75,7 @@ def oak(
     idle
         What a job that is left out adds to the objective. The paper's 1.1 is a reward,
         so an admission threshold: a fresh job with goodput, restart factor and age key 1
-        is refused on an empty cluster until it has waited 9.6 s, and one whose restart
+        is refused on an empty cluster until it has waited 9.54 s, and one whose restart
         factor is 0 for ever. A number below 0 is a penalty for idling, Sia's sign for a
         power above 0: everybody who can run does, as far as the capacity goes.
     mode
@@ -78,8 +83,11 @@ def oak(
     restart_floor
         No restart factor below this. None: 0.01 in the guarded mode, 0 in the paper's.
     waiting_bound_s
-        Who waited longer is worth more than all who did not, and passes any threshold.
-        None: six hours in the guarded mode, no bound in the paper's.
+        Who waited longer and, by ``current``, holds nothing is worth more than all others,
+        and passes any threshold; of these, the eight that waited longest come one before
+        the other. ``waiting_s`` of a job that ran before should then count from when it
+        last did, or it comes first for ever. None: six hours in the guarded mode, no
+        bound in the paper's.
     current
         Configuration that each job holds, -1 = none: for ``changed_only`` and the
         options of ``solve`` that are about it.
@@ -148,24 +156,41 @@ def oak(
     worth = np.asarray(scored, np.float64)
     if waiting_bound_s is not None:
         bound = waiting_bound_s
-    overdue = _overdue(np.asarray(waiting_s, np.float64), bound)
-    boosted = _boosted(worth, overdue, idle)
-    answer = solve(boosted, demand, capacity, idle=idle, current=current, **options)
-    return OakRound(worth, answer, overdue)
+    waiting = np.asarray(waiting_s, np.float64)
+    overdue = _overdue(waiting, bound, current)
+    solved = _boosted(worth, overdue, waiting, idle)
+    answer = solve(solved, demand, capacity, idle=idle, current=current, **options)
+    return OakRound(worth, answer, overdue, solved)
 
 
-def _overdue(waiting: NDArray[np.float64], bound: Any) -> NDArray[np.bool_]:
+def _overdue(
+    waiting: NDArray[np.float64], bound: Any, current: ArrayLike | None
+) -> NDArray[np.bool_]:
     if bound != inf and not (is_number(bound) and bound >= 0):
         raise InvalidRequest(f"waiting_bound_s {bound!r}: from 0, or None")
-    return np.asarray(waiting > bound)
+    late = np.asarray(waiting > bound)
+    return late if current is None else late & (np.asarray(current) < 0)
 
 
 def _boosted(
-    worth: NDArray[np.float64], overdue: NDArray[np.bool_], idle: float
+    worth: NDArray[np.float64],
+    overdue: NDArray[np.bool_],
+    waiting: NDArray[np.float64],
+    idle: float,
 ) -> NDArray[np.float64]:
-    """One overdue job that runs outweighs all that do not run for it."""
+    """One overdue job that runs outweighs all that do not run for it.
+
+    Of those that waited longest each outweighs all who waited less, overdue or not.
+    """
     if not overdue.any():
         return worth
     best = np.fmax.reduce(worth, axis=1, initial=0.0)
     step = float(best.sum()) + abs(idle) * worth.shape[0] + 1.0
-    return np.where(overdue[:, None], worth + step, worth)
+    late = np.flatnonzero(overdue)
+    late = late[np.argsort(-waiting[late], kind="stable")]
+    steps = np.full(late.size, step)
+    first = min(LONGEST, late.size)
+    steps[:first] = step * (late.size + 2) * 2.0 ** np.arange(first - 1, -1, -1)
+    boosted = worth.copy()
+    boosted[late] += steps[:, None]
+    return boosted

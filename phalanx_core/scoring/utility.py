@@ -91,7 +91,7 @@ def score(
         K_i = \min(e^{α T_i}, K_{max}), \quad
         r_i = \frac{\max(\mathrm{progress}_i, 0)}{A_i + P_i}
 
-    and r = 1 while A < P. The cap is decided by comparing exponents, so no age
+    and r = 1 while A < P, and where both are 0. The cap is decided by comparing exponents, so no age
     overflows. O(jobs * configurations), no pass beyond the one that writes. The same
     bits for any number of threads.
 
@@ -236,12 +236,12 @@ def _restart_factor(
         if restarts is None:
             raise InvalidRequest('restarts None: restart "aggregate" counts them')
         work = np.maximum(age - restarts * penalty, 0.0)
-    # A job as old as its penalty divides by at least that; a new one is not divided.
-    whole = np.where(age < penalty, 1.0, age + penalty)
+    # A job that lost nothing to a restart that costs nothing keeps all, as a new one does.
+    new = (age < penalty) | (age + penalty == 0)
     factor: NDArray[np.float64] = np.divide(
-        work, whole, out=np.zeros_like(work), where=whole > 0
+        work, np.where(new, 1.0, age + penalty), out=np.ones_like(work), where=~new
     )
-    return np.where(age < penalty, 1.0, factor)
+    return factor
 
 
 def _age_key(

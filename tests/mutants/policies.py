@@ -49,15 +49,15 @@ SCORES = (
     Fault(
         "a new job is divided",
         "scoring/utility.py",
-        "    return np.where(age < penalty, 1.0, factor)\n",
-        "    return np.where(age + penalty == 0, 1.0, factor)\n",
+        "    new = (age < penalty) | (age + penalty == 0)\n",
+        "    new = age + penalty == 0\n",
         "scoring/test_score.py::test_a_new_job_is_not_divided",
     ),
     Fault(
         "new up to the penalty and at it",
         "scoring/utility.py",
-        "    return np.where(age < penalty, 1.0, factor)\n",
-        "    return np.where(age <= penalty, 1.0, factor)\n",
+        "    new = (age < penalty) | (age + penalty == 0)\n",
+        "    new = (age <= penalty) | (age + penalty == 0)\n",
         "scoring/test_score.py::test_a_new_job_is_not_divided",
     ),
     Fault(
@@ -150,8 +150,8 @@ OAK = (
     Fault(
         "who is overdue is not put first",
         "scheduling/oak.py",
-        "    boosted = _boosted(worth, overdue, idle)\n",
-        "    boosted = worth\n",
+        "    solved = _boosted(worth, overdue, waiting, idle)\n",
+        "    solved = worth\n",
         "scheduling/test_oak.py::test_overdue_jobs_come_before_any_number_of_others",
     ),
     Fault(

@@ -93,7 +93,8 @@ def test_overlooked() -> None:
     """An answer that is not the best leaves out what would fit."""
     round_ = ([[3.0], [2.0]], [1], 2)
     answer = solve(*round_)
-    worse = replace(answer, choice=np.array([0, -1], np.int32), used=np.array([1]))
+    few = {"choice": np.array([0, -1], np.int32), "used": np.array([1])}
+    worse = replace(answer, **few, objective=3.0)
     (one,) = explain(worse, *round_)
     assert one == LeftOut(1, LeftOutCode.OVERLOOKED, 0.0, 0, 2.0)
     assert str(one) == (
@@ -140,13 +141,26 @@ def test_reasons_are_json() -> None:
 def test_an_answer_of_another_round_is_refused() -> None:
     """Other jobs, or another capacity."""
     answer = solve(*PRICED_OUT[:3], idle=1.0)
-    rule = "answer for 2 jobs and capacity .5.: it is of another round"
+    rule = r"answer for 2 jobs, capacity \[5\], objective 9: it is of another round"
     with pytest.raises(InvalidRequest, match=rule):
         explain(answer, [[1.0]], [4], 5)
     with pytest.raises(InvalidRequest, match=rule):
         explain(answer, *PRICED_OUT[:2], 6)
+    with pytest.raises(InvalidRequest, match=rule):
+        explain(answer, [[8.0], [9.0]], *PRICED_OUT[1:3], 1.5)
     with pytest.raises(InvalidRequest, match="utility of shape"):
         explain(answer, [1.0, 2.0], [4], 5)
+
+
+def test_reasons_know_what_solve_was_told() -> None:
+    """What is fixed, and a bonus for what is held."""
+    round_: Any = ([[5.0], [4.0]], [1], 1)
+    told: dict[str, Any] = {"current": [-1, 0], "fixed": [False, True]}
+    (one,) = explain(solve(*round_, **told), *round_, **told)
+    assert (one.job, one.left, one.capacity) == (0, 0, 1)
+    kept: dict[str, Any] = {"current": [-1, 0], "keep_bonus": 2.0}
+    (one,) = explain(solve(*round_, **kept), *round_, **kept)
+    assert (one.job, one.code.value, one.utility) == (0, "priced_out", 5.0)
 
 
 def test_reasons_hold_in_random_rounds(seed: int) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
 from collections import Counter
 from itertools import product
 from random import Random
+from threading import Timer
 from typing import Any
 
 import numpy as np
@@ -259,6 +263,69 @@ def test_answers_tell_themselves() -> None:
         "capacity": [3],
         "prices": None,
         "limited": False,
+        "resolution": 2.0**-46,
+        "certified": False,
     }
     assert isinstance(answer, Assignment)
     assert answer != 3
+
+
+def test_a_core_may_end_with_nothing_left_open() -> None:
+    """Where what jobs want together leaves 32 bits, and no option is part of the best."""
+    rng = np.random.default_rng(238)
+    jobs = int(rng.integers(4, 9))
+    wanted = rng.integers(2**28, 2**31 - 1, (jobs, 3, 2))
+    worth = rng.integers(1, 100, (jobs, 3)).astype(float)
+    answer = solve(worth, wanted, [2**31 - 1, 2**31 - 2], solver="core")
+    assert answer.status == "optimal"
+    assert answer.objective == brute(worth, wanted, [2**31 - 1, 2**31 - 2], 0.0)
+
+
+def test_an_answer_does_not_change_with_its_round() -> None:
+    """The capacities are the caller's to change for the next one."""
+    for solver in ("auto", "core"):
+        capacity = np.array([3])
+        answer = solve([[3.0, 5.0], [4.0, 4.5]], [1, 2], capacity, solver=solver)
+        capacity[0] = 7
+        assert answer.capacity.tolist() == [3]
+
+
+def test_a_certificate_is_told_and_bound_by_limits() -> None:
+    """Who proved it, where it was proven."""
+    round_: Any = (np.random.default_rng(5).random((30, 4)), [1, 2, 4, 8], 24)
+    assert solve(*round_, certify=True).certified
+    assert not solve(*round_).certified
+    hurried = solve(*round_, certify=True, time_limit_s=0.0)
+    assert (hurried.certified, hurried.status) == (False, "optimal")
+    with pytest.raises(InvalidRequest, match="certify 'no': True or False"):
+        solve(*round_, certify="no")  # type: ignore[arg-type]
+
+
+def test_what_is_masked_cannot_run() -> None:
+    """As NaN; a demand has no such thing."""
+    masked = np.ma.array([[9.0, 1.0], [1.0, 2.0]], mask=[[True, False], [False, False]])
+    assert solve(masked, [1, 2], 3).choice.tolist() == [1, 0]
+    with pytest.raises(InvalidRequest, match="demand: a value is masked"):
+        solve([[1.0, 2.0]], np.ma.array([1, 2], mask=[True, False]), 3)
+
+
+def test_the_resolution_says_what_large_numbers_hide() -> None:
+    """Beside an idle value of a million billions a difference of two is lost."""
+    answer = solve([[3.0, 5.0], [4.0, 4.5]], [1, 2], 3, idle=-1e15)
+    assert answer.resolution >= 2.0
+    assert answer.bound + answer.resolution >= 9.0
+    assert solve([[3.0, 5.0], [4.0, 4.5]], [1, 2], 3).resolution < 1e-12
+
+
+def test_an_interrupt_ends_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It reaches the caller, and no answer is told."""
+    rng = np.random.default_rng(2)
+    wanted = rng.integers(1, 40, (400, 6, 3))
+    worth = wanted.sum(axis=2) + rng.uniform(0, 0.01, (400, 6))
+    monkeypatch.setattr("phalanx_core.assignment.searching.STATES", 1)
+    timer = Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        solve(worth, wanted, [3001, 2003, 2503], time_limit_s=60.0)
+    assert time.monotonic() - started < 20

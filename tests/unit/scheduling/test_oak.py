@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from phalanx_core.assignment import certificate
 from phalanx_core.errors import InvalidRequest
 from phalanx_core.scheduling import oak
 from phalanx_core.scoring import score
@@ -71,6 +72,39 @@ def test_overdue_jobs_come_before_any_number_of_others() -> None:
         waiting_bound_s=3600.0,
     )
     assert round_.assignment.choice.tolist() == [0, -1, -1]
+
+
+def test_the_longest_wait_comes_before_any_number_of_shorter_ones() -> None:
+    """A large job that waited longest is not left out for two small ones, overdue too."""
+    round_ = oak(
+        goodput=[[100.0, np.nan], [np.nan, 1.0], [np.nan, 1.0], [np.nan, 50.0]],
+        demand=[8, 1],
+        capacity=8,
+        progress_s=[0.0] * 4,
+        checkpoint_s=[0.0] * 4,
+        restart_s=30.0,
+        waiting_s=[1e6, 22_000.0, 22_000.0, 0.0],
+        mode="guarded",
+    )
+    assert round_.assignment.choice.tolist() == [0, -1, -1, -1]
+    assert round_.overdue.tolist() == [True, True, True, False]
+    found = certificate(round_.assignment, round_.solved, [8, 1], 8, 1.1)
+    assert found.broken == ()
+    assert found.verified
+
+
+def test_who_holds_something_is_not_overdue() -> None:
+    """However long it waited before: else it would come first for ever."""
+    jobs = FRESH | {"goodput": [[1.0], [2.0]], "capacity": 1, "mode": "guarded"}
+    jobs |= {
+        "progress_s": [0.0] * 2,
+        "checkpoint_s": [0.0] * 2,
+        "waiting_s": [9e4, 5e4],
+    }
+    assert oak(**jobs).assignment.choice.tolist() == [0, -1]
+    held = oak(**jobs, current=[0, -1])
+    assert held.overdue.tolist() == [False, True]
+    assert held.assignment.choice.tolist() == [-1, 0]
 
 
 def test_the_restart_factor_of_a_change_alone() -> None:

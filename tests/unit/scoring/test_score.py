@@ -25,10 +25,8 @@ def naive(
     """One utility, by the paper's equations read one after the other."""
     progress, checkpoint, penalty, waiting, restarts = job
     age = progress + checkpoint
-    if age < penalty:
+    if age < penalty or age + penalty == 0:
         factor = 1.0
-    elif age + penalty == 0:
-        factor = 0.0
     elif aggregate:
         factor = max(age - restarts * penalty, 0.0) / (age + penalty)
     else:
@@ -106,6 +104,14 @@ def test_threads_and_numpy_give_the_same_bits(dtype: Any, root: bool) -> None:
     multiply_plain(value, factor, age, root, plain)
     multiply_threads(value, factor, age, root, threads)
     assert plain.tobytes() == threads.tobytes()
+
+
+@pytest.mark.parametrize("restart", ["decomposed", "aggregate"])
+def test_a_restart_that_costs_nothing_leaves_a_new_job_whole(restart: str) -> None:
+    """Nothing was lost and nothing will be: 0 over 0 is 1."""
+    more: dict[str, Any] = {"restarts": [0]} if restart == "aggregate" else {}
+    worth = score([[4.0]], [0.0], [0.0], 0.0, [0.0], restart=restart, **more)
+    assert worth.tolist() == [[2.0]]
 
 
 def test_a_new_job_is_not_divided() -> None:
