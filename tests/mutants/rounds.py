@@ -39,6 +39,7 @@ EXEMPT = {
     "CALLERS_ORDER": "lets the step of values, and so ties, follow the order of jobs",
     "DEMAND_UNMARKED": "lets the order of jobs that differ in demand follow the caller's: "
     "it decides ties alone",
+    "DEALT_BACK": "deals to jobs that are alike the other way round, so worth and use stay",
     "FREE_START": "counts too little, the same at every end: what is best stays so, and "
     "an end that is no better after all is not taken by Search._offer",
 }
