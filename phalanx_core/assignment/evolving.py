@@ -65,10 +65,12 @@ def evolve(
     problem
         Of at least one capacity.
     seeds
-        Assignments that fit: places among each job's choices, -1 = none. Without any,
-        the one that takes nothing. The answer is worth no less than the best.
+        Assignments that fit, in the order and by the places of the problem, which
+        :func:`held_places` makes of a caller's: -1 = none. Without any, the one that takes
+        nothing. The answer is worth no less than the best.
     held
-        Place of what each job holds; -1 = none, -2 = something that is no choice.
+        Place of what each job holds, as :func:`held_places` tells it; -1 = none, -2 =
+        something that is no choice.
     population
         Individuals kept by each generation, at least 1; no fewer than there are seeds.
     generations
@@ -195,6 +197,8 @@ class Hybrid(NamedTuple):
 
 def held_places(problem: AssignmentProblem, current: ArrayLike | None) -> ChosenArray:
     """Place of the configuration that each job holds among its choices.
+
+    Jobs are in the order of the problem, not the caller's: ``problem.told`` turns back.
 
     Parameters
     ----------
