@@ -187,6 +187,9 @@ FOOT = (
     "gap: median share by which the objective misses the optimum. x peer: mean of the",
     "peer's row above over ours. x paper: the published mean of the same method over this.",
     "Pollux optimises speedups of its own; pymoo here has OAK's utility at that budget.",
+    "x paper mixes machines and jobs: the row of CVXPY is the same method on both, so what",
+    "is left of the others' beside it is the method. nsga2 starts from our prices' answer.",
+    "Slower methods are timed on the first of the same rounds.",
 )
 
 
