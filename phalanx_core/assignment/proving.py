@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from dataclasses import dataclass
 from importlib import import_module
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -128,16 +129,29 @@ def _solve(
 
 def _interruptible(solver: Any, model: Any) -> Any:
     """Solve on another thread, so that an interrupt reaches the caller and ends it."""
-    answers: list[Any] = []
-    thread = Thread(target=lambda: answers.append(solver.solve(model)))
+    answers: Future[Any] = Future()
+    over = Event()
+
+    def work() -> None:
+        try:
+            answers.set_result(solver.solve(model))
+        except BaseException as error:
+            answers.set_exception(error)
+        finally:
+            over.set()
+
+    thread = Thread(target=work)
     thread.start()
     try:
-        thread.join()
+        # Not by joining: a join that is interrupted takes the thread for ended.
+        over.wait()
     except BaseException:
         solver.stop_search()
-        thread.join()
+        over.wait()
         raise
-    return answers[0]
+    finally:
+        thread.join()
+    return answers.result()
 
 
 def _add_rows(
