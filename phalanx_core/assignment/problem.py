@@ -30,6 +30,8 @@ class AssignmentProblem:
     order
         The caller's number of each job here: uint32, shape (jobs,). It follows from the
         jobs' rows or keys, never from the order they came in.
+    repeats
+        Whether two jobs' rows may be equal.
     first
         Where each job's choices begin, and the end: uint32, shape (jobs + 1,).
     kind
@@ -53,6 +55,7 @@ class AssignmentProblem:
     jobs: int
     configurations: int
     order: WordArray
+    repeats: bool
     first: WordArray
     kind: WordArray
     value: IntArray
@@ -119,11 +122,12 @@ class AssignmentProblem:
     @classmethod
     def of_table(cls, table: Table, keys: ArrayLike | None) -> Self:
         """Put a round that was checked into whole numbers."""
-        order = table.order(keys)
+        order, repeats = table.order(keys)
         return cls(
             jobs=table.jobs,
             configurations=table.configurations,
             order=order,
+            repeats=repeats,
             demand=table.wants.rows,
             capacity=table.capacity,
             fixed=np.full(table.jobs, -1, np.int32)

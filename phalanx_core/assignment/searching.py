@@ -144,7 +144,8 @@ class Search:
         if self.total < self.bound:
             for by_share in (True, False):
                 self._offer(greedy(problem, self.round, by_share=by_share))
-        self.chosen = self.round.dealt(self.chosen)
+        if problem.repeats:
+            self.chosen = self.round.dealt(self.chosen)
 
     def certify(self) -> None:
         """Have CP-SAT look for anything better among what the prices leave open."""
@@ -268,17 +269,19 @@ class Search:
         while not self.closed() and not self._is_over():
             below = min(floor + step, self.ceiling - self.total)
             core = Core(self.round, lost, below - 1)
-            least = core.thinned(self.prices, below)
+            # Who are alike are counted, however many options they have.
+            alike = core.is_alike()
+            least = 0 if alike else core.thinned(self.prices, below)
             if least >= below:
                 floor, step = below, 2 * step
             elif least > floor + step // 4:
                 floor, step = least, max(first, step // 4)
-            elif searching and not core.is_alike():
+            elif searching and not alike:
                 searching = self._search(core, below)
                 if searching:
                     floor, step = below, 2 * step
             elif self._prove(core, self.ceiling - below + 1):
-                floor, step = below, step + step // 2
+                floor, step = below, 16 * step if alike else step + step // 2
             else:
                 return
             self._lower(self.ceiling - floor)

@@ -107,8 +107,12 @@ class Table:
             ),
         )
 
-    def order(self, keys: ArrayLike | None) -> NDArray[np.uint32]:
+    def order(self, keys: ArrayLike | None) -> tuple[NDArray[np.uint32], bool]:
         """Jobs by key, else by a hash of their rows: equal rows may stand either way.
+
+        Returns
+        -------
+        Their numbers, and whether two rows may be equal.
 
         Raises
         ------
@@ -120,7 +124,9 @@ class Table:
         if lib.phx_round_marks(self._pointer, marked, bad) != native.OK:
             raise self._infinite(int(bad[0]))
         by: NDArray[Any] = marks if keys is None else _keys(keys, self.jobs)
-        return np.argsort(by, kind="stable").astype(np.uint32)
+        order = np.argsort(by, kind="stable").astype(np.uint32)
+        sorted_ = marks[order] if keys is None else np.sort(marks)
+        return order, bool((sorted_[1:] == sorted_[:-1]).any())
 
     def built(self, order: NDArray[np.uint32]) -> dict[str, Any]:
         """First, kind, value, alone and shift of the problem, jobs in that order."""
