@@ -1,5 +1,8 @@
 """Reliability: what failures cost a training run, and what buys it back."""
 
+from phalanx_core.reliability.advice import Advice, Fleet, Remedy, SpareLevel, advise
+from phalanx_core.reliability.budget import RecoveryBudget
+from phalanx_core.reliability.intervals import BestInterval, best_interval
 from phalanx_core.reliability.renewal import (
     ettr,
     interval_for,
@@ -7,13 +10,31 @@ from phalanx_core.reliability.renewal import (
     recovery_for,
 )
 from phalanx_core.reliability.simulation import Recovery, Simulated, simulate
+from phalanx_core.reliability.spares import (
+    Sparing,
+    simulated_probability,
+    spare_probability,
+    spares_for,
+)
 
 __all__ = [
+    "Advice",
+    "BestInterval",
+    "Fleet",
     "Recovery",
+    "RecoveryBudget",
+    "Remedy",
     "Simulated",
+    "SpareLevel",
+    "Sparing",
+    "advise",
+    "best_interval",
     "ettr",
     "interval_for",
     "mtbf_s",
     "recovery_for",
     "simulate",
+    "simulated_probability",
+    "spare_probability",
+    "spares_for",
 ]

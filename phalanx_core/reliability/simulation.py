@@ -150,7 +150,9 @@ def simulate(
         raise InvalidRequest(f"runs {runs!r}: a whole number from 1")
     for name, given in (("seed", seed), ("first_run", first_run)):
         if not (is_whole(given) and given <= SEED_MAX):
-            raise InvalidRequest(f"{name} {given!r}: a whole number from 0 to {SEED_MAX}")
+            raise InvalidRequest(
+                f"{name} {given!r}: a whole number from 0 to {SEED_MAX}"
+            )
     observed = _observed(recovery)
     kept, failures = np.empty(runs), np.empty(runs, np.int64)
     chunk = runs if progress is None else CHUNK
@@ -179,7 +181,9 @@ def _above(name: str, given: Any) -> float:
 def _normal(recovery: Recovery | float) -> tuple[float, float]:
     if not isinstance(recovery, Recovery):
         if not (is_number(recovery) and recovery >= 0):
-            raise InvalidRequest(f"recovery {recovery!r}: seconds from 0, or a Recovery")
+            raise InvalidRequest(
+                f"recovery {recovery!r}: seconds from 0, or a Recovery"
+            )
         return float(recovery), 0.0
     if recovery.observed_s is not None:
         return 0.0, 0.0

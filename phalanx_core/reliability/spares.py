@@ -101,7 +101,9 @@ def spares_for(target: float, hosts: int, mtbf_s: float, repair_s: float) -> Spa
             return Sparing(spares, min(1.0, probability))
         if spares > load + SPARES_MAX:
             break
-    raise InvalidRequest(f"target {target!r}: not with {SPARES_MAX} spares above the load")
+    raise InvalidRequest(
+        f"target {target!r}: not with {SPARES_MAX} spares above the load"
+    )
 
 
 def simulated_probability(
