@@ -12,7 +12,9 @@ from phalanx_core.reliability.renewal import (
 from phalanx_core.reliability.simulation import Recovery, Simulated, simulate
 from phalanx_core.reliability.spares import (
     Sparing,
+    hosts_under_repair,
     simulated_probability,
+    spare_probabilities,
     spare_probability,
     spares_for,
 )
@@ -30,11 +32,13 @@ __all__ = [
     "advise",
     "best_interval",
     "ettr",
+    "hosts_under_repair",
     "interval_for",
     "mtbf_s",
     "recovery_for",
     "simulate",
     "simulated_probability",
+    "spare_probabilities",
     "spare_probability",
     "spares_for",
 ]

@@ -5,33 +5,46 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from phalanx_core.checks import is_number, is_whole
+import numpy as np
+from numpy.typing import NDArray
+
+from phalanx_core.checks import is_number
 from phalanx_core.errors import InvalidRequest
 from phalanx_core.reliability.budget import RecoveryBudget
+from phalanx_core.reliability.domains import above_zero, from_zero, whole
 from phalanx_core.reliability.intervals import BestInterval, best_interval
 from phalanx_core.reliability.renewal import GPU_MTBF_HOURS, ettr, mtbf_s
 from phalanx_core.reliability.spares import (
-    simulated_probability,
+    hosts_under_repair,
+    spare_probabilities,
     spare_probability,
     spares_for,
 )
 
+GPUS_MAX = 2**31 - 1
 
-class Fleet(NamedTuple):
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
     """What a job runs on.
 
     Attributes
     ----------
     gpus_per_host
-        A failure takes a host with all of them.
+        A failure takes a host with all of them; at least 1.
     hosts_per_domain
-        That share spares: those of a pod, say.
+        That share spares, those of a pod, say; at least 1.
     gpu_mtbf_hours
-        Mean hours between failures of one GPU and what it needs.
+        Mean hours between failures of one GPU and what it needs, above 0.
     repair_s
-        Mean seconds until a host that failed is a spare.
+        Mean seconds until a host that failed is a spare, above 0.
     without_spare_s
-        Seconds of a recovery where no spare is free.
+        Seconds of a recovery where no spare is free, at least 0.
+
+    Raises
+    ------
+    InvalidRequest
+        If a value is outside its domain.
     """
 
     gpus_per_host: int = 8
@@ -39,6 +52,13 @@ class Fleet(NamedTuple):
     gpu_mtbf_hours: float = GPU_MTBF_HOURS
     repair_s: float = 4 * 3600.0
     without_spare_s: float = 900.0
+
+    def __post_init__(self) -> None:
+        whole("gpus_per_host", self.gpus_per_host, 1, GPUS_MAX)
+        whole("hosts_per_domain", self.hosts_per_domain, 1, GPUS_MAX)
+        above_zero("gpu_mtbf_hours", self.gpu_mtbf_hours)
+        above_zero("repair_s", self.repair_s)
+        from_zero("without_spare_s", self.without_spare_s)
 
 
 class Remedy(NamedTuple):
@@ -89,8 +109,14 @@ class Advice:
         Of the job.
     mtbf_s
         Mean seconds between its failures.
-    recovery_s, interval_s, overhead
-        Today's.
+    spares
+        That each domain has today.
+    recovery
+        Items of a recovery with a spare.
+    recovery_s
+        Mean of today's recoveries, with and without a spare.
+    interval_s, overhead
+        Today's, and the share of it that a checkpoint takes.
     ettr
         Today's ratio.
     best
@@ -98,11 +124,13 @@ class Advice:
     spare_levels
         From none to as many as the target asks for.
     remedies
-        Each alone, then all together; the one that gains most first.
+        Each alone and all together; the one that gains most first.
     """
 
     gpus: int
     mtbf_s: float
+    spares: int
+    recovery: RecoveryBudget
     recovery_s: float
     interval_s: float
     overhead: float
@@ -116,6 +144,8 @@ class Advice:
         return {
             "gpus": self.gpus,
             "mtbf_s": self.mtbf_s,
+            "spares": self.spares,
+            "recovery": dict(self.recovery.items),
             "recovery_s": self.recovery_s,
             "interval_s": self.interval_s,
             "overhead": self.overhead,
@@ -125,7 +155,7 @@ class Advice:
                 "young_s": self.best.young_s,
                 "daly_s": self.best.daly_s,
             },
-            "spares": [one._asdict() for one in self.spare_levels],
+            "spare_levels": [one._asdict() for one in self.spare_levels],
             "remedies": [one._asdict() for one in self.remedies],
         }
 
@@ -146,7 +176,7 @@ def advise(
     Parameters
     ----------
     gpus
-        At least 1.
+        1 to 2 ** 31 - 1.
     checkpoint_s
         Seconds that a checkpoint stops the job, above 0.
     interval_s
@@ -170,7 +200,7 @@ def advise(
     Notes
     -----
     Ratios are :func:`ettr`'s exact form at the mean recovery: it depends on a recovery's
-    distribution by its mean alone. O(spares) and one simulation each.
+    distribution by its mean alone. O(spares) and one simulation of 100,000 failures.
 
     Examples
     --------
@@ -180,11 +210,13 @@ def advise(
     >>> [(one.spares, round(one.probability, 3)) for one in advice.spare_levels]
     [(0, 0.0), (1, 0.849), (2, 0.988), (3, 0.999)]
     >>> advice.remedies[0].what
-    'everything below'
+    'all of these'
     """
     fleet = fleet or Fleet()
     recovery = recovery or RecoveryBudget.paper()
-    time = mtbf_s(gpus, gpu_mtbf_hours=fleet.gpu_mtbf_hours)
+    count = whole("gpus", gpus, 1, GPUS_MAX)
+    held = whole("spares", spares)
+    time = mtbf_s(count, gpu_mtbf_hours=fleet.gpu_mtbf_hours)
     best = best_interval(time, checkpoint_s)
     interval = best.exact_s if interval_s is None else interval_s
     if not (is_number(interval) and interval > checkpoint_s):
@@ -192,23 +224,23 @@ def advise(
             f"interval_s {interval!r}: finite, and longer than the checkpoint of "
             f"{checkpoint_s:g} s"
         )
-    if not is_whole(spares):
-        raise InvalidRequest(f"spares {spares!r}: a whole number from 0")
     model = _Model(time, checkpoint_s, interval, recovery, fleet)
     needed = spares_for(target, *model.domain()).spares
-    levels = tuple(model.level(one, seed) for one in range(needed + 1))
-    today = model.mean_recovery(spares)
+    under_repair = hosts_under_repair(*model.domain(), seed=seed)
+    today = model.mean_recovery(held)
     ratio = model.ratio(today, interval)
     return Advice(
-        gpus=gpus,
+        gpus=count,
         mtbf_s=time,
+        spares=held,
+        recovery=recovery,
         recovery_s=today,
-        interval_s=interval,
+        interval_s=float(interval),
         overhead=checkpoint_s / interval,
         ettr=ratio,
         best=best,
-        spare_levels=levels,
-        remedies=model.remedies(ratio, spares, max(needed, spares), best.exact_s),
+        spare_levels=model.levels(needed, under_repair),
+        remedies=model.remedies(ratio, held, max(needed, held), best.exact_s),
     )
 
 
@@ -224,16 +256,15 @@ class _Model(NamedTuple):
     def domain(self) -> tuple[int, float, float]:
         """Hosts, seconds between failures of one, and of a repair."""
         fleet = self.fleet
-        if not (is_whole(fleet.gpus_per_host) and fleet.gpus_per_host >= 1):
-            raise InvalidRequest(
-                f"gpus_per_host {fleet.gpus_per_host!r}: a whole number from 1"
-            )
-        host_s = fleet.gpu_mtbf_hours * 3600.0 / fleet.gpus_per_host
+        host_s = mtbf_s(fleet.gpus_per_host, gpu_mtbf_hours=fleet.gpu_mtbf_hours)
         return fleet.hosts_per_domain, host_s, fleet.repair_s
 
     def mean_recovery(self, spares: int) -> float:
         """With a spare as often as there is one."""
-        found = spare_probability(spares, *self.domain())
+        return self.recovery_with(spare_probability(spares, *self.domain()))
+
+    def recovery_with(self, found: float) -> float:
+        """Mean where a spare is free with that probability."""
         return found * self.recovery.total_s + (1 - found) * self.fleet.without_spare_s
 
     def ratio(self, recovery_s: float, interval_s: float) -> float:
@@ -241,15 +272,23 @@ class _Model(NamedTuple):
         share = self.checkpoint_s / interval_s
         return float(ettr(self.mtbf_s, recovery_s, interval_s, share))
 
-    def level(self, spares: int, seed: int) -> SpareLevel:
-        """One row of the table of spares."""
-        recovery_s = self.mean_recovery(spares)
-        return SpareLevel(
-            spares,
-            spare_probability(spares, *self.domain()),
-            simulated_probability(spares, *self.domain(), seed=seed),
-            recovery_s,
-            self.ratio(recovery_s, self.interval_s),
+    def levels(
+        self, most: int, under_repair: NDArray[np.int64]
+    ) -> tuple[SpareLevel, ...]:
+        """The table of spares, from none to the most."""
+        found = spare_probabilities(most, *self.domain())
+        times = [self.recovery_with(one) for one in found]
+        return tuple(
+            SpareLevel(
+                spares,
+                probability,
+                float((under_repair < spares).mean()),
+                recovery_s,
+                self.ratio(recovery_s, self.interval_s),
+            )
+            for spares, (probability, recovery_s) in enumerate(
+                zip(found, times, strict=True)
+            )
         )
 
     def remedies(
@@ -257,21 +296,21 @@ class _Model(NamedTuple):
     ) -> tuple[Remedy, ...]:
         """Each alone, and all together, by what they gain."""
         now = self.mean_recovery(spares)
-        longest = max(self.recovery.items, key=lambda name: self.recovery.items[name])
-        halved = self._replace(
-            recovery=self.recovery.with_items(
-                **{longest: self.recovery.items[longest] / 2}
-            )
-        )
         ratios = {
-            f"a checkpoint every {best_s:.0f} s": self.ratio(now, best_s),
+            f"a checkpoint every {best_s:.3g} s": self.ratio(now, best_s),
             f"{needed} spares a domain": self.ratio(
                 self.mean_recovery(needed), self.interval_s
             ),
-            f"half of {longest}": self.ratio(
-                halved.mean_recovery(spares), self.interval_s
-            ),
-            "everything below": self.ratio(halved.mean_recovery(needed), best_s),
         }
+        changed = self
+        items = self.recovery.items
+        if items:
+            longest = max(items, key=lambda name: items[name])
+            shorter = self.recovery.with_items(**{longest: items[longest] / 2})
+            changed = self._replace(recovery=shorter)
+            ratios[f"half of {longest}"] = changed.ratio(
+                changed.mean_recovery(spares), self.interval_s
+            )
+        ratios["all of these"] = changed.ratio(changed.mean_recovery(needed), best_s)
         found = [Remedy(what, ratio, ratio - today) for what, ratio in ratios.items()]
         return tuple(sorted(found, key=lambda one: -one.gained))

@@ -5,10 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import expm1, sqrt
 
-from phalanx_core.checks import is_number
 from phalanx_core.errors import InvalidRequest
+from phalanx_core.reliability.domains import above_zero
 
-HALVINGS = 200
+# Halvings that leave nothing of a double between two that are a factor of 2 apart.
+HALVINGS = 60
+# Times between failures that a checkpoint may cost: what is kept then is nothing.
+COST_MIN, COST_MAX = 1e-300, 1e6
+# Below it e^{-x} - 1 + x is summed, because its terms cancel.
+SERIES_MAX = 0.5
+SERIES_TERMS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +44,7 @@ def best_interval(mtbf_s: float, checkpoint_s: float) -> BestInterval:
     mtbf_s
         Mean seconds between failures, above 0.
     checkpoint_s
-        Seconds that a checkpoint stops the job, above 0.
+        Seconds that a checkpoint stops the job, above 0, up to a million times that.
 
     Raises
     ------
@@ -58,17 +64,28 @@ def best_interval(mtbf_s: float, checkpoint_s: float) -> BestInterval:
     >>> round(found.exact_s, 2), round(found.young_s, 2), round(found.daly_s, 2)
     (64.69, 65.69, 64.69)
     """
-    for name, given in (("mtbf_s", mtbf_s), ("checkpoint_s", checkpoint_s)):
-        if not (is_number(given) and given > 0):
-            raise InvalidRequest(f"{name} {given!r}: finite and above 0")
-    cost = checkpoint_s / mtbf_s
-    low, high = cost, cost + 1.0
+    time = above_zero("mtbf_s", mtbf_s)
+    cost = above_zero("checkpoint_s", checkpoint_s) / time
+    if not COST_MIN <= cost <= COST_MAX:
+        raise InvalidRequest(
+            f"checkpoint_s {checkpoint_s!r}: {COST_MIN:g} to {COST_MAX:g} times mtbf_s"
+        )
+    root = sqrt(2 * cost)
+    # The root of the first term alone is below, and Young's interval above.
+    low, high = root, min(root + cost, 1 + cost)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        # Positive while a longer interval keeps more.
-        more = -expm1(-middle) - (middle - cost)
-        low, high = (middle, high) if more > 0 else (low, middle)
-    half = checkpoint_s / (2 * mtbf_s)
-    root = sqrt(2 * checkpoint_s * mtbf_s)
-    daly = root * (1 + sqrt(half) / 3 + half / 9) if half < 1 else mtbf_s + checkpoint_s
-    return BestInterval(low * mtbf_s, root + checkpoint_s, daly)
+        low, high = (middle, high) if _excess(middle) < cost else (low, middle)
+    half = cost / 2
+    daly = root * (1 + sqrt(half) / 3 + half / 9) if half < 1 else 1 + cost
+    return BestInterval(low * time, (root + cost) * time, daly * time)
+
+
+def _excess(x: float) -> float:
+    """The sum e^{-x} - 1 + x, which grows with x."""
+    if x >= SERIES_MAX:
+        return expm1(-x) + x
+    found = 0.0
+    for n in range(SERIES_TERMS, 2, -1):
+        found = (1 - found) * x / n
+    return (1 - found) * x * x / 2

@@ -6,7 +6,7 @@ the run, so that no other run, thread or process is part of what it draws.
 
 from __future__ import annotations
 
-from math import cos, floor, log, pi, sqrt
+from math import cos, log, pi, sqrt
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,10 @@ from phalanx_core.kernel import kernel
 prange: Any = range
 FloatArray = NDArray[np.float64]
 State = NDArray[np.uint64]
+
+# Places in the row of numbers: all seconds but the last, which is 1 where a failure may
+# break off a recovery.
+HORIZON, MTBF, INTERVAL, MEAN, DEVIATION, BREAKS = range(6)
 
 
 def rotated(word: Any, bits: int) -> Any:
@@ -47,12 +51,14 @@ def uniform(state: State) -> float:
     return (float(word >> np.uint64(11)) + 1.0) * 2.0**-53
 
 
-def recovery(state: State, mean: float, deviation: float, given: FloatArray) -> float:
+def recovery(state: State, numbers: FloatArray, given: FloatArray) -> float:
     """Seconds of a recovery: one of those given, else normal, drawn anew while <= 0."""
     if given.size > 0:
         return float(given[min(int(uniform(state) * given.size), given.size - 1)])
+    mean = numbers[MEAN]
+    deviation = numbers[DEVIATION]
     if deviation == 0.0:
-        return mean
+        return float(mean)
     found = 0.0
     while found <= 0.0:
         # The first of a pair that Box and Muller's transform makes.
@@ -62,29 +68,33 @@ def recovery(state: State, mean: float, deviation: float, given: FloatArray) -> 
 
 
 def repaired(
-    state: State, mtbf: float, mean: float, deviation: float, given: FloatArray
-) -> float:
-    """Seconds of recoveries, each of which a failure may break off, up to the first whole."""
+    state: State, numbers: FloatArray, given: FloatArray, left: float
+) -> tuple[float, int]:
+    """Seconds of recoveries up to the first that no failure breaks off; and failures.
+
+    It ends with what is ``left`` of the horizon, however many would be broken off.
+    """
     spent = 0.0
+    failures = 0
     while True:
-        needed = recovery(state, mean, deviation, given)
-        fails = -mtbf * log(uniform(state))
+        needed = recovery(state, numbers, given)
+        fails = -numbers[MTBF] * log(uniform(state))
         if fails >= needed:
-            return spent + needed
+            return spent + needed, failures
         spent += fails
+        if spent >= left:
+            return spent, failures
+        failures += 1
 
 
 def productive(
-    state: State,
-    horizon: float,
-    mtbf: float,
-    interval: float,
-    mean: float,
-    deviation: float,
-    given: FloatArray,
-    breaks: bool,
+    state: State, numbers: FloatArray, given: FloatArray
 ) -> tuple[float, int]:
     """Seconds up to the horizon that checkpoints keep, overhead included; and failures."""
+    horizon = numbers[HORIZON]
+    mtbf = numbers[MTBF]
+    interval = numbers[INTERVAL]
+    breaks = numbers[BREAKS] != 0.0
     clock = 0.0
     kept = 0.0
     failures = 0
@@ -94,18 +104,21 @@ def productive(
             # What runs at the end is lost by nothing.
             return kept + (horizon - clock), failures
         failures += 1
-        kept += floor(up / interval) * interval
+        # A quotient that is rounded up must not keep more than there was.
+        kept += min(up, np.floor(up / interval) * interval)
         clock += up
         if breaks:
-            clock += repaired(state, mtbf, mean, deviation, given)
+            spent, more = repaired(state, numbers, given, horizon - clock)
+            clock += spent
+            failures += more
         else:
-            clock += recovery(state, mean, deviation, given)
+            clock += recovery(state, numbers, given)
         if clock >= horizon:
             return kept, failures
 
 
 @kernel(
-    "void(int64, uint64, float64[::1], float64[::1], boolean, float64[::1], int64[::1])",
+    "void(int64, uint64, float64[::1], float64[::1], float64[::1], int64[::1])",
     parallel=True,
     parts=(rotated, begin, uniform, recovery, repaired, productive),
 )
@@ -114,27 +127,17 @@ def run_all(
     seed: int,
     numbers: FloatArray,
     given: FloatArray,
-    breaks: bool,
     kept: FloatArray,
     failures: NDArray[np.int64],
 ) -> None:
     """Runs ``first`` and so on: share of the horizon that each keeps, and its failures.
 
-    ``numbers``: horizon, mean time between failures, interval, mean and deviation of the
-    recovery, in seconds.
+    ``numbers``: see the names of their places; ``given``: seconds of recoveries, of which
+    each is as likely, or none.
     """
     for at in prange(kept.size):
         state = np.empty(4, np.uint64)
         begin(state, seed, first + at)
-        found, count = productive(
-            state,
-            numbers[0],
-            numbers[1],
-            numbers[2],
-            numbers[3],
-            numbers[4],
-            given,
-            breaks,
-        )
-        kept[at] = found / numbers[0]
+        found, count = productive(state, numbers, given)
+        kept[at] = found / numbers[HORIZON]
         failures[at] = count

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from phalanx_core.checks import numbers_of
 from phalanx_core.errors import InvalidRequest
+from phalanx_core.reliability.domains import numbers, shares, targets, together
 
 FORMS = ("exact", "first-order")
 # Hours between failures of one GPU that give Llama 3's interruptions (the Phalanx paper,
@@ -16,8 +16,6 @@ FORMS = ("exact", "first-order")
 GPU_MTBF_HOURS = 50_000.0
 # Halvings that leave nothing of a double.
 HALVINGS = 200
-
-FloatArray = NDArray[np.float64]
 
 
 def mtbf_s(gpus: ArrayLike, *, gpu_mtbf_hours: float = GPU_MTBF_HOURS) -> Any:
@@ -37,7 +35,7 @@ def mtbf_s(gpus: ArrayLike, *, gpu_mtbf_hours: float = GPU_MTBF_HOURS) -> Any:
     Raises
     ------
     InvalidRequest
-        If a value is outside its domain.
+        If a value is outside its domain, or shapes do not broadcast.
 
     Notes
     -----
@@ -49,9 +47,16 @@ def mtbf_s(gpus: ArrayLike, *, gpu_mtbf_hours: float = GPU_MTBF_HOURS) -> Any:
     >>> round(mtbf_s(16_384) / 60, 1), round(mtbf_s(131_072) / 60, 1)
     (183.1, 22.9)
     """
-    count = _checked("gpus", gpus, 1.0)
-    hours = _checked("gpu_mtbf_hours", gpu_mtbf_hours, 0.0, above=True)
-    return _scalar(hours * 3600.0 / count)
+    count = numbers("gpus", gpus, 1.0)
+    hours = numbers("gpu_mtbf_hours", gpu_mtbf_hours, above=True)
+    together(gpus=count, gpu_mtbf_hours=hours)
+    with np.errstate(over="ignore", under="ignore"):
+        found = hours * 3600.0 / count
+    if not np.all(np.isfinite(found) & (found > 0)):
+        raise InvalidRequest(
+            f"gpu_mtbf_hours {gpu_mtbf_hours!r}: seconds of the job that a double holds"
+        )
+    return _scalar(found)
 
 
 def ettr(
@@ -113,13 +118,18 @@ def ettr(
     """
     if form not in FORMS:
         raise InvalidRequest(f"form {form!r}: one of {', '.join(FORMS)}")
-    time = _checked("mtbf_s", mtbf_s, 0.0, above=True)
-    recovery = _checked("recovery_s", recovery_s, 0.0)
-    interval = _checked("interval_s", interval_s, 0.0, above=True)
-    share = _share("overhead", overhead)
-    if form == "first-order":
-        return _scalar((time * (1 - share) - interval / 2) / (time + recovery))
-    return _scalar((1 - share) * time * _kept(interval / time) / (time + recovery))
+    time = numbers("mtbf_s", mtbf_s, above=True)
+    recovery = numbers("recovery_s", recovery_s)
+    interval = numbers("interval_s", interval_s, above=True)
+    share = shares("overhead", overhead)
+    together(mtbf_s=time, recovery_s=recovery, interval_s=interval, overhead=share)
+    with np.errstate(over="ignore", under="ignore"):
+        if form == "first-order":
+            # Halves, because a sum of two times may be more than a double holds.
+            kept = time / 2 * (1 - share) - interval / 4
+            return _scalar(kept / (time / 2 + recovery / 2))
+        up = 1 / (1 + recovery / time)
+        return _scalar((1 - share) * up * _kept(interval / time))
 
 
 def recovery_for(
@@ -153,11 +163,13 @@ def recovery_for(
     >>> recovery_for(0.99, mtbf_s(131_072), 150, 0.007)
     nan
     """
-    wanted = _target(target)
-    time = _checked("mtbf_s", mtbf_s, 0.0, above=True)
-    interval = _checked("interval_s", interval_s, 0.0, above=True)
-    share = _share("overhead", overhead)
-    found = (1 - share) * time * _kept(interval / time) / wanted - time
+    wanted = targets("target", target)
+    time = numbers("mtbf_s", mtbf_s, above=True)
+    interval = numbers("interval_s", interval_s, above=True)
+    share = shares("overhead", overhead)
+    together(target=wanted, mtbf_s=time, interval_s=interval, overhead=share)
+    with np.errstate(over="ignore", under="ignore"):
+        found = time * ((1 - share) * _kept(interval / time) / wanted - 1)
     return _scalar(np.where(found >= 0, found, np.nan))
 
 
@@ -194,51 +206,30 @@ def interval_for(
     >>> round(interval_for(0.9, mtbf_s(16_384), 75, 0.007))
     1981
     """
-    wanted = _target(target)
-    time = _checked("mtbf_s", mtbf_s, 0.0, above=True)
-    recovery = _checked("recovery_s", recovery_s, 0.0)
-    share = _share("overhead", overhead)
-    kept = np.asarray(wanted * (time + recovery) / ((1 - share) * time))
+    wanted = targets("target", target)
+    time = numbers("mtbf_s", mtbf_s, above=True)
+    recovery = numbers("recovery_s", recovery_s)
+    share = shares("overhead", overhead)
+    together(target=wanted, mtbf_s=time, recovery_s=recovery, overhead=share)
+    with np.errstate(over="ignore", under="ignore"):
+        kept = np.asarray(wanted * (1 + recovery / time) / (1 - share))
     # x / (e^x - 1) falls from 1 to below every share above 0 before x = 800.
     low, high = np.zeros(kept.shape), np.full(kept.shape, 800.0)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         enough = _kept(middle) >= kept
         low, high = np.where(enough, middle, low), np.where(enough, high, middle)
-    return _scalar(np.where(low > 0, low * time, np.nan))
+    with np.errstate(over="ignore", under="ignore"):
+        return _scalar(np.where(low > 0, low * time, np.nan))
 
 
 def _kept(intervals: Any) -> Any:
     """Share of the time up to a failure that checkpoints keep: x / (e^x - 1)."""
-    x = np.asarray(intervals, np.float64)
-    with np.errstate(over="ignore"):
+    # From 800 on it is 0 in a double, and infinity over infinity would be no number.
+    x = np.minimum(np.asarray(intervals, np.float64), 800.0)
+    with np.errstate(over="ignore", under="ignore"):
         grown = np.expm1(x)
-    return np.where(x == 0, 1.0, x / np.where(x == 0, 1.0, grown))
-
-
-def _target(given: ArrayLike) -> FloatArray:
-    wanted = _checked("target", given, 0.0, above=True)
-    if (wanted > 1).any():
-        raise InvalidRequest(f"target {given!r}: in (0, 1]")
-    return wanted
-
-
-def _share(name: str, given: ArrayLike) -> FloatArray:
-    share = _checked(name, given, 0.0)
-    if (share >= 1).any():
-        raise InvalidRequest(f"{name} {given!r}: in [0, 1)")
-    return share
-
-
-def _checked(
-    name: str, given: ArrayLike, least: float, *, above: bool = False
-) -> FloatArray:
-    rule = f"finite and {'above' if above else 'at least'} {least:g}"
-    found = numbers_of(f"{name} {given!r}", given, rule)
-    bad = ~np.isfinite(found) | (found < least) | (above & (found == least))
-    if bad.any():
-        raise InvalidRequest(f"{name} {given!r}: {rule}")
-    return found
+        return np.where(x == 0, 1.0, x / np.where(x == 0, 1.0, grown))
 
 
 def _scalar(found: Any) -> Any:

@@ -10,13 +10,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from phalanx_core.checks import is_number, is_whole, numbers_of
+from phalanx_core.checks import is_number, numbers_of
 from phalanx_core.errors import InvalidRequest
+from phalanx_core.reliability.domains import above_zero, from_zero, whole
 from phalanx_core.reliability.kernels import run_all
 
 SEED_MAX = 2**64 - 1
+RUNS_MAX = 2**31 - 1
+RUN_MAX = 2**63 - 1
+# Failures of a run that are expected at most: minutes of work, which nothing interrupts.
+FAILURES_MAX = 1e9
 # Runs between two reports of progress.
-CHUNK = 64
+REPORTED_RUNS = 64
 # Two-sided 95 % of a normal distribution.
 NORMAL_95 = 1.959963984540054
 
@@ -46,7 +51,7 @@ class Simulated:
     ettr
         Of each run, in [0, 1]: float64, shape (runs,).
     failures
-        Of each run: int64.
+        Of each run, those that break off a recovery included: int64.
     """
 
     ettr: NDArray[np.float64]
@@ -96,7 +101,8 @@ def simulate(
     Parameters
     ----------
     mtbf_s
-        Mean seconds from the end of a recovery to the next failure, above 0.
+        Mean seconds from the end of a recovery to the next failure, above 0; at least a
+        1e9th of the horizon.
     recovery
         Its distribution, or seconds that each takes.
     interval_s
@@ -104,7 +110,7 @@ def simulate(
     overhead
         Share of the time that checkpoints take, in [0, 1).
     runs
-        At least 1.
+        1 to 2 ** 31 - 1.
     horizon_s
         Seconds of each, above 0; what runs at its end is counted in full.
     failures_in_recovery
@@ -113,9 +119,10 @@ def simulate(
         0 to 2 ** 64 - 1.
     first_run
         Number of the first run: each draws from a stream of its own, by seed and number,
-        so parts of a campaign can be simulated anywhere and put side by side.
+        so parts of a campaign can be simulated anywhere and put side by side. The last
+        run's is below 2 ** 63.
     progress
-        Called with how many more runs are done.
+        Called now and then with how many more runs are done.
 
     Returns
     -------
@@ -138,44 +145,28 @@ def simulate(
     >>> round(found.mean, 2)
     0.89
     """
-    numbers = [
-        _above("horizon_s", horizon_s),
-        _above("mtbf_s", mtbf_s),
-        _above("interval_s", interval_s),
-        *_normal(recovery),
-    ]
+    horizon = above_zero("horizon_s", horizon_s)
+    time = above_zero("mtbf_s", mtbf_s)
+    if horizon / FAILURES_MAX > time:
+        raise InvalidRequest(f"mtbf_s {mtbf_s!r}: at least 1e-9 of horizon_s")
     if not (is_number(overhead) and 0 <= overhead < 1):
         raise InvalidRequest(f"overhead {overhead!r}: in [0, 1)")
-    if not (is_whole(runs) and runs >= 1):
-        raise InvalidRequest(f"runs {runs!r}: a whole number from 1")
-    for name, given in (("seed", seed), ("first_run", first_run)):
-        if not (is_whole(given) and given <= SEED_MAX):
-            raise InvalidRequest(
-                f"{name} {given!r}: a whole number from 0 to {SEED_MAX}"
-            )
-    observed = _observed(recovery)
-    kept, failures = np.empty(runs), np.empty(runs, np.int64)
-    chunk = runs if progress is None else CHUNK
-    for begin in range(0, runs, chunk):
-        part = slice(begin, begin + chunk)
-        run_all(
-            first_run + begin,
-            seed,
-            np.array(numbers),
-            observed,
-            bool(failures_in_recovery),
-            kept[part],
-            failures[part],
-        )
+    interval = above_zero("interval_s", interval_s)
+    normal, observed = _normal(recovery), _observed(recovery)
+    count = whole("runs", runs, 1, RUNS_MAX)
+    seed = whole("seed", seed, 0, SEED_MAX)
+    first = whole("first_run", first_run, 0, RUN_MAX + 1 - count)
+    numbers = np.array(
+        [horizon, time, interval, *normal, float(bool(failures_in_recovery))]
+    )
+    kept, failures = np.empty(count), np.empty(count, np.int64)
+    step = count if progress is None else REPORTED_RUNS
+    for begin in range(0, count, step):
+        part = slice(begin, begin + step)
+        run_all(first + begin, seed, numbers, observed, kept[part], failures[part])
         if progress is not None:
-            progress(min(chunk, runs - begin))
+            progress(kept[part].size)
     return Simulated(kept * (1 - overhead), failures)
-
-
-def _above(name: str, given: Any) -> float:
-    if not (is_number(given) and given > 0):
-        raise InvalidRequest(f"{name} {given!r}: finite and above 0")
-    return float(given)
 
 
 def _normal(recovery: Recovery | float) -> tuple[float, float]:
@@ -187,15 +178,16 @@ def _normal(recovery: Recovery | float) -> tuple[float, float]:
         return float(recovery), 0.0
     if recovery.observed_s is not None:
         return 0.0, 0.0
-    if not (is_number(recovery.deviation_s) and recovery.deviation_s >= 0):
-        raise InvalidRequest(f"deviation_s {recovery.deviation_s!r}: finite, from 0")
-    return _above("mean_s", recovery.mean_s), float(recovery.deviation_s)
+    mean = above_zero("mean_s", recovery.mean_s)
+    return mean, from_zero("deviation_s", recovery.deviation_s)
 
 
 def _observed(recovery: Recovery | float) -> NDArray[np.float64]:
     if not isinstance(recovery, Recovery) or recovery.observed_s is None:
         return np.empty(0)
-    found = np.atleast_1d(numbers_of("observed_s", recovery.observed_s, "seconds"))
+    found = np.atleast_1d(
+        numbers_of("observed_s", recovery.observed_s, "a row of seconds")
+    )
     if found.ndim != 1 or not found.size:
         raise InvalidRequest(f"observed_s of shape {found.shape}: a row of seconds")
     bad = ~(np.isfinite(found) & (found >= 0))

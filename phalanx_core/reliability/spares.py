@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from itertools import accumulate, count
+from collections.abc import Iterator
+from itertools import accumulate, islice
 from math import exp, lgamma, log
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from phalanx_core.checks import is_number, is_whole
+from phalanx_core.checks import is_number
 from phalanx_core.errors import InvalidRequest
+from phalanx_core.reliability.domains import above_zero, whole
 
 REPAIRS = ("fixed", "exponential")
-# Spares beyond which it is not spares that are wanted.
-SPARES_MAX = 100_000
+# Hosts under repair at a time beyond which it is not spares that are wanted.
+LOAD_MIN, LOAD_MAX = 1e-300, 1e5
+# More make no difference that a double holds at any such load.
+SPARES_MAX = 2 * int(LOAD_MAX)
+HOSTS_MAX = 2**53
+FAILURES_MAX = 10**8
 
 
 class Sparing(NamedTuple):
@@ -48,7 +55,7 @@ def spare_probability(spares: int, hosts: int, mtbf_s: float, repair_s: float) -
     Raises
     ------
     InvalidRequest
-        If a value is outside its domain.
+        If a value is outside its domain, or more than 100,000 hosts would be under repair.
 
     Notes
     -----
@@ -64,11 +71,38 @@ def spare_probability(spares: int, hosts: int, mtbf_s: float, repair_s: float) -
     >>> [round(spare_probability(n, 255, 6250 * 3600, 4 * 3600), 4) for n in (0, 1, 2)]
     [0.0, 0.8494, 0.988]
     """
-    if not is_whole(spares):
-        raise InvalidRequest(f"spares {spares!r}: a whole number from 0")
-    load = _load(hosts, mtbf_s, repair_s)
-    terms = (exp(n * log(load) - load - lgamma(n + 1)) for n in range(spares))
-    return min(1.0, sum(terms, 0.0))
+    return spare_probabilities(
+        min(whole("spares", spares), SPARES_MAX), hosts, mtbf_s, repair_s
+    )[-1]
+
+
+def spare_probabilities(
+    most: int, hosts: int, mtbf_s: float, repair_s: float
+) -> list[float]:
+    """:func:`spare_probability` of no spare, of one, and so on up to the most.
+
+    Parameters
+    ----------
+    most
+        0 to 200,000.
+    hosts, mtbf_s, repair_s
+        As there.
+
+    Raises
+    ------
+    InvalidRequest
+        If a value is outside its domain.
+
+    Examples
+    --------
+    >>> found = spare_probabilities(2, 255, 6250 * 3600, 4 * 3600)
+    >>> [round(one, 4) for one in found]
+    [0.0, 0.8494, 0.988]
+    """
+    count = whole("most", most, 0, SPARES_MAX)
+    terms = _poisson(_load(hosts, mtbf_s, repair_s))
+    sums = accumulate(islice(terms, count), initial=0.0)
+    return [min(1.0, one) for one in sums]
 
 
 def spares_for(target: float, hosts: int, mtbf_s: float, repair_s: float) -> Sparing:
@@ -84,8 +118,8 @@ def spares_for(target: float, hosts: int, mtbf_s: float, repair_s: float) -> Spa
     Raises
     ------
     InvalidRequest
-        If a value is outside its domain, or so many would be needed that repairs are what
-        is wrong.
+        If a value is outside its domain, more than 100,000 hosts would be under repair,
+        or the target is closer to 1 than a sum of doubles comes.
 
     Examples
     --------
@@ -94,16 +128,12 @@ def spares_for(target: float, hosts: int, mtbf_s: float, repair_s: float) -> Spa
     """
     if not (is_number(target) and 0 < target < 1):
         raise InvalidRequest(f"target {target!r}: in (0, 1)")
-    load = _load(hosts, mtbf_s, repair_s)
-    terms = (exp(n * log(load) - load - lgamma(n + 1)) for n in count())
-    for spares, probability in enumerate(accumulate(terms), start=1):
+    terms = _poisson(_load(hosts, mtbf_s, repair_s))
+    sums = islice(accumulate(terms), SPARES_MAX)
+    for spares, probability in enumerate(sums, start=1):
         if probability >= target:
             return Sparing(spares, min(1.0, probability))
-        if spares > load + SPARES_MAX:
-            break
-    raise InvalidRequest(
-        f"target {target!r}: not with {SPARES_MAX} spares above the load"
-    )
+    raise InvalidRequest(f"target {target!r}: closer to 1 than a sum of doubles comes")
 
 
 def simulated_probability(
@@ -123,7 +153,7 @@ def simulated_probability(
     spares, hosts, mtbf_s, repair_s
         As there.
     failures
-        How many, at least 1; those of the first ten repairs do not count.
+        How many, 1 to 1e8; those of the first ten repairs do not count.
     repair
         Whether each repair takes the same time, or an exponential one.
     seed
@@ -139,29 +169,65 @@ def simulated_probability(
     >>> round(simulated_probability(2, 255, 6250 * 3600, 4 * 3600), 2)
     0.99
     """
+    wanted = whole("spares", spares)
+    under_repair = hosts_under_repair(
+        hosts, mtbf_s, repair_s, failures=failures, repair=repair, seed=seed
+    )
+    return float((under_repair < wanted).mean())
+
+
+def hosts_under_repair(
+    hosts: int,
+    mtbf_s: float,
+    repair_s: float,
+    *,
+    failures: int = 100_000,
+    repair: str = "fixed",
+    seed: int = 0,
+) -> NDArray[np.int64]:
+    """Hosts under repair just before each of simulated failures.
+
+    Parameters
+    ----------
+    hosts, mtbf_s, repair_s, failures, repair, seed
+        As for :func:`simulated_probability`.
+
+    Raises
+    ------
+    InvalidRequest
+        If a value is outside its domain.
+
+    Notes
+    -----
+    O((failures + 10 load) log).
+    """
     load = _load(hosts, mtbf_s, repair_s)
-    if not is_whole(spares):
-        raise InvalidRequest(f"spares {spares!r}: a whole number from 0")
-    if not (is_whole(failures) and failures >= 1):
-        raise InvalidRequest(f"failures {failures!r}: a whole number from 1")
+    counted = whole("failures", failures, 1, FAILURES_MAX)
     if repair not in REPAIRS:
         raise InvalidRequest(f"repair {repair!r}: one of {', '.join(REPAIRS)}")
-    if not is_whole(seed):
-        raise InvalidRequest(f"seed {seed!r}: a whole number from 0")
-    random = np.random.Generator(np.random.Philox(seed))
+    random = np.random.Generator(np.random.Philox(whole("seed", seed)))
     warm = int(10 * load) + 1
     # In units of a repair: failures come at a rate of the load.
-    fails = np.cumsum(random.exponential(1 / load, failures + warm))
+    fails = np.cumsum(random.exponential(1 / load, counted + warm))
     times: Any = 1.0 if repair == "fixed" else random.exponential(1.0, fails.size)
     repaired = np.searchsorted(np.sort(fails + times), fails, side="right")
-    under_repair = np.arange(fails.size) - repaired
-    return float((under_repair[warm:] < spares).mean())
+    return (np.arange(fails.size) - repaired)[warm:]
+
+
+def _poisson(load: float) -> Iterator[float]:
+    """Probability of 0 hosts under repair, of 1, and so on."""
+    for n in range(SPARES_MAX + 1):
+        yield exp(n * log(load) - load - lgamma(n + 1))
 
 
 def _load(hosts: Any, mtbf_s: Any, repair_s: Any) -> float:
-    if not (is_whole(hosts) and hosts >= 1):
-        raise InvalidRequest(f"hosts {hosts!r}: a whole number from 1")
-    for name, given in (("mtbf_s", mtbf_s), ("repair_s", repair_s)):
-        if not (is_number(given) and given > 0):
-            raise InvalidRequest(f"{name} {given!r}: finite and above 0")
-    return float(hosts) * float(repair_s) / float(mtbf_s)
+    """Hosts under repair on average."""
+    count = whole("hosts", hosts, 1, HOSTS_MAX)
+    time, repair = above_zero("mtbf_s", mtbf_s), above_zero("repair_s", repair_s)
+    load = count * (repair / time)
+    if not LOAD_MIN <= load <= LOAD_MAX:
+        raise InvalidRequest(
+            f"repair_s {repair_s!r}: with {count} hosts and mtbf_s {time:g}, {load:g} are "
+            f"under repair at a time: {LOAD_MIN:g} to {LOAD_MAX:g}"
+        )
+    return load
