@@ -7,6 +7,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
+from phalanx_core.cli import ettr_options as model
 from phalanx_core.cli import exits, options
 from phalanx_core.cli import round_options as rounds
 
@@ -18,7 +19,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     help="Place gangs of GPUs on a cluster that fails, and repair them; score and solve "
-    "rounds.",
+    "rounds; say what failures cost.",
     epilog=exits.HELP,
 )
 
@@ -177,6 +178,42 @@ def solve(
         as_json=json,
     )
     raise typer.Exit(exits.guarded(lambda: run_solve(wanted)))
+
+
+@app.command(epilog=exits.MODEL_HELP)
+def ettr(
+    *,
+    gpus: model.Gpus,
+    checkpoint: model.Checkpoint,
+    interval: model.Interval = None,
+    recovery: model.Recovery = options.NONE_GIVEN,
+    spares: model.Spares = 1,
+    target: model.Target = 0.99,
+    repair: model.Repair = 14_400.0,
+    without_spare: model.WithoutSpare = 900.0,
+    gpu_mtbf_hours: model.GpuMtbfHours = 50_000.0,
+    gpus_per_host: model.GpusPerHost = 8,
+    hosts_per_domain: model.HostsPerDomain = 256,
+    json: options.Json = False,
+) -> None:
+    """Say what failures cost a job (ETTR), and what shorter recoveries would bring."""
+    from phalanx_core.cli.ettr import Wanted, run_ettr
+
+    wanted = Wanted(
+        gpus=gpus,
+        checkpoint_s=checkpoint,
+        interval_s=interval,
+        recovery=tuple(recovery),
+        spares=spares,
+        target=target,
+        repair_s=repair,
+        without_spare_s=without_spare,
+        gpu_mtbf_hours=gpu_mtbf_hours,
+        gpus_per_host=gpus_per_host,
+        hosts_per_domain=hosts_per_domain,
+        as_json=json,
+    )
+    raise typer.Exit(exits.guarded(lambda: run_ettr(wanted)))
 
 
 def run(arguments: list[str]) -> int:

@@ -30,6 +30,11 @@ ROUND_HELP = (
     "program; 74 the output cannot be written; 130 interrupted."
 )
 
+MODEL_HELP = (
+    "Exit codes: 0 done; 2 wrong usage or input; 70 a fault of this program; 74 the output "
+    "cannot be written; 130 interrupted."
+)
+
 
 class OutputFault(Exception):
     """Standard output takes no more, for a reason other than an absent reader."""

@@ -297,7 +297,9 @@ class _Model(NamedTuple):
         """Each alone, and all together, by what they gain."""
         now = self.mean_recovery(spares)
         ratios = {
-            f"a checkpoint every {best_s:.3g} s": self.ratio(now, best_s),
+            f"a checkpoint every {best_s:.{1 if best_s < 100 else 0}f} s": self.ratio(
+                now, best_s
+            ),
             f"{needed} spares a domain": self.ratio(
                 self.mean_recovery(needed), self.interval_s
             ),
