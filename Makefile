@@ -72,6 +72,7 @@ mutants: $(VENV)/.all
 	$(PY) -m tests.mutants.readers
 	$(PY) -m tests.mutants.policies
 	$(PY) -m tests.mutants.rounds
+	$(PY) -m tests.mutants.reliability
 
 # What a sanitizer cannot see and makes many times slower: house rules, and tests of readers and
 # scores in which the core's names do not occur. A test file anywhere else runs.

@@ -155,6 +155,12 @@ LIMITS: Mapping[str, tuple[tuple[str, Callable[[Row], float], float], ...]] = {
     "solve/F10k/gap 1e-4": (_milliseconds(45),),
     "solve/identical": (_milliseconds(20),),
     "solve/one-type": (_milliseconds(10),),
+    "montecarlo/table3": (
+        ("ns a cycle", MEDIAN, 40),
+        ("s", lambda row: row["seconds"], 0.5),
+        _over("numpy", 2.5),
+    ),
+    "montecarlo/table3/python": (_over("pure Python", 40),),
     "hybrid/20x20": _searching(1),
     "hybrid/100x100": _searching(14),
 }

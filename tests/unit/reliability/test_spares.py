@@ -81,6 +81,15 @@ def test_hosts_under_repair_are_counted_before_the_failure() -> None:
     assert found.var() == pytest.approx(3.0, abs=0.15)
 
 
+def test_the_simulation_starts_warm() -> None:
+    """The first failures that count find as many under repair as the last."""
+    firsts = [
+        hosts_under_repair(100, 1.0, 1.0, failures=1, seed=seed)[0]
+        for seed in range(50)
+    ]
+    assert np.mean(firsts) == pytest.approx(100, abs=6)
+
+
 def test_the_fewest_spares() -> None:
     """One fewer is too few; a day of repairs of one pod, and of larger domains."""
     for target in (0.5, 0.9, 0.99, 0.999, 0.999999):
