@@ -12,9 +12,6 @@ from phalanx_core.reliability.domains import above_zero
 HALVINGS = 60
 # Times between failures that a checkpoint may cost: what is kept then is nothing.
 COST_MIN, COST_MAX = 1e-300, 1e6
-# Below it e^{-x} - 1 + x is summed, because its terms cancel.
-SERIES_MAX = 0.5
-SERIES_TERMS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,21 +68,12 @@ def best_interval(mtbf_s: float, checkpoint_s: float) -> BestInterval:
             f"checkpoint_s {checkpoint_s!r}: {COST_MIN:g} to {COST_MAX:g} times mtbf_s"
         )
     root = sqrt(2 * cost)
-    # The root of the first term alone is below, and Young's interval above.
+    # The root of the first term alone is below, and Young's interval above: so close to
+    # one another at small costs that what cancels there does not matter.
     low, high = root, min(root + cost, 1 + cost)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        low, high = (middle, high) if _excess(middle) < cost else (low, middle)
+        low, high = (middle, high) if expm1(-middle) + middle < cost else (low, middle)
     half = cost / 2
     daly = root * (1 + sqrt(half) / 3 + half / 9) if half < 1 else 1 + cost
     return BestInterval(low * time, (root + cost) * time, daly * time)
-
-
-def _excess(x: float) -> float:
-    """The sum e^{-x} - 1 + x, which grows with x."""
-    if x >= SERIES_MAX:
-        return expm1(-x) + x
-    found = 0.0
-    for n in range(SERIES_TERMS, 2, -1):
-        found = (1 - found) * x / n
-    return (1 - found) * x * x / 2
