@@ -21,6 +21,7 @@ from phalanx_core.reliability import (
 
 OPTIONS = {
     "gpus": "--gpus",
+    "items": "--recovery",
     "checkpoint_s": "--checkpoint",
     "interval_s": "--interval",
     "spares": "--spares",

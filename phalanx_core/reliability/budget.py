@@ -77,6 +77,6 @@ class RecoveryBudget:
         """Of all items."""
         return sum(self.items.values(), 0.0)
 
-    def with_items(self, **seconds: float) -> RecoveryBudget:
+    def with_items(self, /, **seconds: float) -> RecoveryBudget:
         """Another budget, with some items changed or added at the end."""
         return RecoveryBudget({**self.items, **seconds})

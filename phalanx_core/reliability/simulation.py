@@ -18,7 +18,7 @@ from phalanx_core.reliability.kernels import run_all
 SEED_MAX = 2**64 - 1
 RUNS_MAX = 2**31 - 1
 RUN_MAX = 2**63 - 1
-# Failures of a run that are expected at most: minutes of work, which nothing interrupts.
+# Failures of a run that are expected at most: half a minute, which nothing interrupts.
 FAILURES_MAX = 1e9
 # Runs between two reports of progress.
 REPORTED_RUNS = 64
@@ -137,7 +137,8 @@ def simulate(
     Notes
     -----
     The Monte Carlo experiment of the Phalanx paper, section 8.1: of the time x up to a
-    failure floor(x / τ) τ (1 - c) is kept. O(runs * horizon / MTBF), 40 ns a failure.
+    failure floor(x / τ) τ (1 - c) is kept. O(runs * horizon / MTBF),
+    some 10 ns a failure on one thread.
 
     Examples
     --------

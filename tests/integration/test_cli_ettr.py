@@ -123,6 +123,16 @@ def test_today_is_the_best_where_no_interval_is_given(
     assert (curve.count("B"), curve.count("T")) == (1, 0)
 
 
+@pytest.mark.parametrize("item", ["self", "a b", "--x", "é", "a[b]"])
+def test_an_item_may_have_any_name(
+    capsys: pytest.CaptureFixture[str], item: str
+) -> None:
+    """Names of Python's own and marks of Rich are names like any other."""
+    out = text(capsys, *JOB, "--recovery", f"{item}=1000")
+    assert f"\n{item} " in out
+    assert f"half of {item} " in out
+
+
 def test_of_many_spares_some_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
     """The first, today's and the last."""
     out = text(capsys, *JOB, "--repair", "1e7", "--spares", "3")
@@ -195,6 +205,10 @@ WRONG = [
         "--recovery 'a=nan': seconds are a finite number from 0",
     ),
     (["--recovery", "a=1", "--recovery", "a=2"], "--recovery 'a=2': a is given twice"),
+    (
+        ["--recovery", "a=1e308", "--recovery", "b=1e308"],
+        "--recovery {'detect': 5.0,",
+    ),
     (["--spares", "-1"], "--spares -1: a whole number from 0"),
     (["--target", "1"], "--target 1.0: in (0, 1)"),
     (["--repair", "0"], "--repair 0.0: finite and above 0"),
