@@ -1,59 +1,34 @@
-"""The Phalanx paper's testbed (sections 8.3 and 8.4): fill, failures, Table 5.
+"""The Phalanx paper's testbed, sections 8.3 and 8.4: fill, repairs and Table 5.
 
-131,072 leaves, alignment "buddy", one spare host a pod. Step time is the paper's cost
-model: 4 GB over the bandwidth of the repaired group, plus a ring all-reduce of 17.5 GB
-over the bandwidth of the whole gang.
+131,072 leaves, alignment "buddy", one spare host a pod.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from random import Random
-from typing import NamedTuple
-
 import numpy as np
 import pytest
 
-from phalanx_core import Gang, Planner, Spares, Topology
-
-SIZES = (32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
-LEAVES = 131_072
-# GB/s a GPU at the host, rail, pod and cluster level.
-BANDWIDTH = (900.0, 900.0, 50.0, 12.5, 6.25)
-
-
-class Filled(NamedTuple):
-    """A planner filled to 90 %, and the ranks of each job."""
-
-    planner: Planner
-    ranks: dict[int, int]
-    leaves: int
+from phalanx_core import Topology
+from phalanx_core.experiments import table5
+from phalanx_core.experiments.testbed import LEAVES, cluster, fill, losses
 
 
 @pytest.fixture(scope="module")
 def topology() -> Topology:
     """The paper's cluster: 64 pods of 8 rail groups of 32 hosts of 8 GPUs."""
-    return Topology.from_spec("pod:64 rail:8 host:32 gpu:8")
+    return cluster()
 
 
-def _filled(topology: Topology, seed: int) -> Filled:
-    planner = Planner(topology, spares=Spares("pod", "host"), alignment="buddy")
-    rng = Random(seed)
-    ranks: dict[int, int] = {}
-    leaves = job = 0
-    while leaves < 0.9 * LEAVES:
-        size = rng.choice(SIZES)
-        job += 1
-        if planner.place(job, Gang(size, group=8, group_level="host")):
-            ranks[job] = size
-            leaves += size
-    return Filled(planner, ranks, leaves)
+@pytest.fixture(scope="module")
+def recoveries() -> list[table5.Recoveries]:
+    """2,000 events on each of eight fills."""
+    return [table5.recovered(seed) for seed in table5.fill_seeds(0)]
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 3])
 def test_fill_to_ninety_percent(topology: Topology, seed: int) -> None:
     """About 260 gangs fill 90 %; a block of 512 is left, and every pod's spare."""
-    planner, ranks, leaves = _filled(topology, seed)
+    planner, ranks, _, leaves = fill(topology, seed)
     assert 240 <= len(ranks) <= 310  # the paper: 260
     assert 0.900 <= leaves / LEAVES <= 0.905  # the paper: 90.4 %
     largest = planner.largest_block("cluster")
@@ -67,82 +42,51 @@ def test_fill_to_ninety_percent(topology: Topology, seed: int) -> None:
 
 def test_every_repair_moves_exactly_one_host(topology: Topology) -> None:
     """2,000 host failures: each repair moves 8 ranks, the bound of Proposition 2."""
-    planner, ranks, _ = _filled(topology, 0)
-    rng = Random(1)
-    jobs = list(ranks)
+    filled = fill(topology, 0)
+    raised = set()
     kept = 0
-    for _ in range(2000):
-        job = rng.choice(jobs)
-        repair = planner.replan(job, failed=_host_of(planner, job, rng), apply=False)
+    for job, lost in losses(filled, 1, 2000):
+        repair = filled.planner.replan(job, failed=lost, apply=False)
         assert repair
         assert len(repair.moves) == 8
         assert repair.spares_used <= 1
-        kept += repair.level_after == repair.level_before
-        if repair.level_before >= 3:
-            assert repair.level_after == repair.level_before
-    # 81 % under this reading of the job mix; the paper reports 62.2 %.
+        if repair.level_after == repair.level_before:
+            kept += 1
+        else:
+            raised.add(filled.ranks[job])
+    # Gangs that fill a rail group; in the paper some of 32 to 256 ranks.
+    assert raised == {256}
+    # The paper: 62.2 %, which no reading that was tried gives.
     assert 0.70 <= kept / 2000 <= 0.90
 
 
-def test_table_5_recovery_quality(topology: Topology) -> None:
-    """Phalanx: median 1.000, p95 about 3.98; topology-blind: median 8.9, p95 9.0."""
-    planner, ranks, _ = _filled(topology, 0)
-    rng = Random(2)
-    jobs = [job for job, size in ranks.items() if size >= 64]
-    free = _free_leaves(planner, jobs=ranks)
-    ours: list[float] = []
-    blind: list[float] = []
-    kept = blind_kept = 0
-    for _ in range(2000):
-        job = rng.choice(jobs)
-        repair = planner.replan(job, failed=_host_of(planner, job, rng), apply=False)
-        assert repair
-        before = _step_s(ranks[job], 1, repair.level_before)
-        ours.append(_step_s(ranks[job], 1, repair.level_after) / before)
-        kept += repair.level_after == repair.level_before
-        group, whole = _blind_levels(topology, rng, free, repair.leaves, repair.moves)
-        blind.append(_step_s(ranks[job], group, whole) / before)
-        blind_kept += whole == repair.level_before
-    assert np.median(ours) == pytest.approx(1.000, abs=0.0005)
-    assert np.percentile(ours, 95) == pytest.approx(3.98, abs=0.02)
-    assert 0.70 <= kept / 2000 <= 0.82  # the paper: 77.9 %
-    assert np.median(blind) == pytest.approx(8.89, abs=0.05)
-    assert np.percentile(blind, 95) == pytest.approx(8.98, abs=0.02)
-    assert 0.03 <= blind_kept / 2000 <= 0.10  # the paper: 5.8 %
+def test_table_5_replan(recoveries: list[table5.Recoveries]) -> None:
+    """Median 1.000 and p95 3.98 on every fill; 77.9 % preserved, within the fills'."""
+    for one in recoveries:
+        assert round(float(np.median(one.ours)), 3) == 1.000
+        assert round(float(np.percentile(one.ours, 95)), 2) == 3.98
+        assert 0.70 <= one.ours_kept <= 0.85
+    shares = [one.ours_kept for one in recoveries]
+    assert min(shares) <= 0.779 <= max(shares)
 
 
-def _free_leaves(planner: Planner, jobs: Iterable[int]) -> list[int]:
-    """Leaves that are neither a job's nor in the last host of a pod."""
-    free = np.arange(LEAVES) % 2048 < 2040
-    for job in jobs:
-        free[planner.placement(job).leaves] = False
-    return np.flatnonzero(free).tolist()
+def test_table_5_blind(recoveries: list[table5.Recoveries]) -> None:
+    """Median 8.89 and p95 8.98 over all fills; 5.8 % preserved, within the fills'."""
+    blind = [inflation for one in recoveries for inflation in one.blind]
+    assert len(blind) == 16_000
+    # Gangs of 32 would be worth 9.14.
+    assert round(max(blind), 2) == 8.98
+    assert round(float(np.median(blind)), 2) == 8.89
+    assert round(float(np.percentile(blind, 95)), 2) == 8.98
+    shares = [one.blind_kept for one in recoveries]
+    assert 0.03 <= min(shares) <= 0.058 <= max(shares) <= 0.10
 
 
-def _host_of(planner: Planner, job: int, rng: Random) -> list[int]:
-    """All leaves of a uniformly chosen host of a job."""
-    leaves = planner.placement(job).leaves
-    first = 8 * rng.randrange(len(leaves) // 8)
-    return leaves[first : first + 8].tolist()
-
-
-def _blind_levels(
-    topology: Topology,
-    rng: Random,
-    free: list[int],
-    leaves: np.ndarray,
-    moves: np.ndarray,
-) -> tuple[int, int]:
-    """Levels of the group and the gang when eight random free leaves replace a host."""
-    chosen = np.array(rng.sample(free, 8))
-    gang = leaves.copy()
-    gang[moves[:, 0]] = chosen
-    group = topology.distance(int(chosen.min()), int(chosen.max()))
-    return group, topology.distance(int(gang.min()), int(gang.max()))
-
-
-def _step_s(ranks: int, group_level: int, gang_level: int) -> float:
-    """Communication seconds of one step."""
-    replicas = ranks // 8
-    ring = 2 * (replicas - 1) / replicas * 17.5
-    return 4 / BANDWIDTH[group_level] + ring / BANDWIDTH[gang_level]
+def test_nothing_is_changed_by_an_event(topology: Topology) -> None:
+    """Events are plans: the state after them is that before, bit for bit."""
+    filled = fill(topology, 0)
+    before = filled.planner.save()
+    for job, lost in losses(filled, 1, 100, ranks_min=64):
+        assert filled.ranks[job] >= 64
+        assert filled.planner.replan(job, failed=lost, apply=False)
+    assert filled.planner.save() == before
