@@ -9,6 +9,7 @@ from typer.core import TyperCommand
 
 from phalanx_core.cli import ettr_options as model
 from phalanx_core.cli import exits, options
+from phalanx_core.cli import reproduce_options as reproducing
 from phalanx_core.cli import round_options as rounds
 
 ORDERED = ("fail", "drain")
@@ -19,7 +20,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     help="Place gangs of GPUs on a cluster that fails, and repair them; score and solve "
-    "rounds; say what failures cost.",
+    "rounds; say what failures cost; reproduce what papers published.",
     epilog=exits.HELP,
 )
 
@@ -214,6 +215,34 @@ def ettr(
         as_json=json,
     )
     raise typer.Exit(exits.guarded(lambda: run_ettr(wanted)))
+
+
+@app.command(epilog=exits.REPRODUCE_HELP)
+def reproduce(
+    names: reproducing.Names = None,
+    *,
+    list_only: reproducing.List = False,
+    every: reproducing.All = False,
+    seed: reproducing.Seed = 0,
+    processes: reproducing.Processes = 1,
+    figure: reproducing.Figure = None,
+    markdown: reproducing.Markdown = False,
+    json: options.Json = False,
+) -> None:
+    """Measure published tables and claims again; show both, and whether they agree."""
+    from phalanx_core.cli.reproduce import Wanted, run_reproduce
+
+    wanted = Wanted(
+        names=tuple(names or ()),
+        list_only=list_only,
+        all=every,
+        seed=seed,
+        processes=processes,
+        figure=figure,
+        markdown=markdown,
+        as_json=json,
+    )
+    raise typer.Exit(exits.guarded(lambda: run_reproduce(wanted)))
 
 
 def run(arguments: list[str]) -> int:

@@ -35,6 +35,12 @@ MODEL_HELP = (
     "cannot be written; 130 interrupted."
 )
 
+REPRODUCE_HELP = (
+    "Exit codes: 0 every figure matches, or differs as is stated; 1 one that should match "
+    "does not; 2 wrong usage or input; 70 a fault of this program; 74 the output cannot "
+    "be written; 130 interrupted."
+)
+
 
 class OutputFault(Exception):
     """Standard output takes no more, for a reason other than an absent reader."""

@@ -1,14 +1,14 @@
-"""A bar on stderr while large files are read; nothing where nobody looks at it."""
+"""Bars on stderr while something takes long; nothing where nobody looks at them."""
 
 from __future__ import annotations
 
 import sys
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import Progress, ProgressColumn
 
 # JSON of this size takes half a second, YAML some seconds.
 SIZE_MIN = 8_000_000
@@ -64,6 +64,48 @@ class ReadingBar:
         self._progress.update(task, completed=done, total=total, description=stage)
 
 
+class StepsBar:
+    """Called with the name of each of so many steps as it begins.
+
+    Parameters
+    ----------
+    total
+        How many steps there are.
+
+    Examples
+    --------
+    >>> with StepsBar(1) as bar:
+    ...     bar("table3")
+    """
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._progress: Progress | None = None
+
+    def __enter__(self) -> StepsBar:
+        console = _terminal()
+        if console is not None:
+            self._progress = _steps(console)
+            self._progress.add_task("", total=self._total, completed=-1)
+            self._progress.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+    def __call__(self, name: str) -> None:
+        """Show the step that begins; those before it are done."""
+        if self._progress is not None:
+            task = self._progress.task_ids[0]
+            self._progress.update(task, advance=1, description=name)
+
+
 def _terminal() -> Console | None:
     """Console of stderr, None where that cannot show a bar that moves."""
     if sys.stderr is None or not sys.stderr.isatty():
@@ -75,25 +117,32 @@ def _terminal() -> Console | None:
 
 
 def _made(console: Console) -> Progress:
-    from rich.progress import (
-        BarColumn,
-        DownloadColumn,
-        Progress,
-        SpinnerColumn,
-        TextColumn,
-        TimeElapsedColumn,
-    )
+    from rich.progress import BarColumn, DownloadColumn, Progress, TimeElapsedColumn
 
     return Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description:<9}"),
-        BarColumn(),
-        DownloadColumn(),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-        refresh_per_second=5,
-        # Standard output belongs to the result, and is written when the bar is gone.
-        redirect_stdout=False,
-        redirect_stderr=False,
+        *_heads(), BarColumn(), DownloadColumn(), TimeElapsedColumn(), **_ways(console)
     )
+
+
+def _steps(console: Console) -> Progress:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*_heads(), *columns, **_ways(console))
+
+
+def _heads() -> tuple[ProgressColumn, ...]:
+    from rich.progress import SpinnerColumn, TextColumn
+
+    return SpinnerColumn(), TextColumn("{task.description:<9}")
+
+
+def _ways(console: Console) -> dict[str, Any]:
+    """Standard output belongs to the result, and is written when the bar is gone."""
+    return {
+        "console": console,
+        "transient": True,
+        "refresh_per_second": 5,
+        "redirect_stdout": False,
+        "redirect_stderr": False,
+    }
