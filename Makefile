@@ -13,7 +13,7 @@ C_FORMATTED := $(C_SOURCES) $(wildcard bindings/*.c tests/c/*.[ch] tests/fuzz/*.
 BUILD_INPUTS := pyproject.toml setup.py $(wildcard bindings/*.py bindings/*.c) $(C_SOURCES)
 CLUSTERS := $(sort $(wildcard examples/clusters/*))
 
-.PHONY: demo test native lint analyse pytest bench decisions fuzz sanitize mutants coverage clean
+.PHONY: demo test native lint analyse pytest bench decisions fuzz sanitize mutants reproduction coverage clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.demo
@@ -73,6 +73,13 @@ mutants: $(VENV)/.all
 	$(PY) -m tests.mutants.policies
 	$(PY) -m tests.mutants.rounds
 	$(PY) -m tests.mutants.reliability
+	$(PY) -m tests.mutants.experiments
+
+# docs/reproduction.md as this tree measures it; a test compares all of it but the times.
+reproduction: $(VENV)/.all
+	@mkdir -p build
+	$(VENV)/bin/phalanx reproduce --all --markdown > build/reproduction.md
+	cp build/reproduction.md docs/reproduction.md
 
 # What a sanitizer cannot see and makes many times slower: house rules, and tests of readers and
 # scores in which the core's names do not occur. A test file anywhere else runs.
