@@ -82,8 +82,10 @@ reproduction: $(VENV)/.all
 	cp build/reproduction.md docs/reproduction.md
 
 # What a sanitizer cannot see and makes many times slower: house rules, and tests of readers and
-# scores in which the core's names do not occur. A test file anywhere else runs.
+# scores in which the core's names do not occur; and what calls the core as test_testbed.py does,
+# only more often. A test file anywhere else runs.
 SANITIZE_LEFT_OUT = tests/tidy \
+	tests/published/test_reproduction.py tests/integration/test_findings_page.py \
 	$(shell grep -LE '\b(Planner|native|phalanx_core\.cli)\b' tests/unit/topology/test_*.py \
 		tests/unit/scoring/test_*.py)
 

@@ -71,6 +71,8 @@ class StepsBar:
     ----------
     total
         How many steps there are.
+    console
+        As of :class:`ReadingBar`.
 
     Examples
     --------
@@ -78,12 +80,13 @@ class StepsBar:
     ...     bar("table3")
     """
 
-    def __init__(self, total: int) -> None:
+    def __init__(self, total: int, console: Console | None = None) -> None:
         self._total = total
+        self._console = console
         self._progress: Progress | None = None
 
     def __enter__(self) -> StepsBar:
-        console = _terminal()
+        console = self._console or _terminal()
         if console is not None:
             self._progress = _steps(console)
             self._progress.add_task("", total=self._total, completed=-1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -59,6 +60,20 @@ def test_processes(capsys: pytest.CaptureFixture[str]) -> None:
     )
     assert run(["reproduce", "table5"]) == 0
     assert shared.stdout == capsys.readouterr().out
+
+
+def test_threads(capsys: pytest.CaptureFixture[str]) -> None:
+    """One thread gives every bit that all threads do."""
+    command = [sys.executable, "-m", "phalanx_core.cli", "reproduce", "sweep", "--json"]
+    alone = subprocess.run(
+        command,
+        env={**os.environ, "NUMBA_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run(["reproduce", "sweep", "--json"]) == 0
+    assert alone.stdout == capsys.readouterr().out
 
 
 def test_an_unexpected_figure(

@@ -18,6 +18,7 @@ HARDWARE = "unit/experiments/test_step_cost.py::test_other_hardware"
 BLIND = "unit/experiments/test_testbed.py::test_levels_of_a_blind_replacement"
 IDLE = "unit/experiments/test_testbed.py::test_idle_leaves"
 LOSS = "unit/experiments/test_testbed.py::test_a_loss_is_a_host_of_its_job"
+FILLING = "unit/experiments/test_latency.py::test_a_filling"
 STATUS = "unit/experiments/test_figure.py::test_status"
 
 FAULTS = (
@@ -175,6 +176,41 @@ FAULTS = (
         "kept[1] += whole == level",
         "kept[1] += repair.level_after == level",
         "published/test_testbed.py::test_table_5_blind",
+    ),
+    Fault(
+        "every repair keeps its level",
+        "latency.py",
+        "if repair and repair.level_after == repair.level_before:",
+        "if repair:",
+        FILLING,
+    ),
+    Fault(
+        "the first leaf of a pod is spare",
+        "latency.py",
+        "range(POD_LEAVES - 1, LEAVES, POD_LEAVES)",
+        "range(0, LEAVES, POD_LEAVES)",
+        FILLING,
+    ),
+    Fault(
+        "times of another state",
+        "latency.py",
+        "            planner.release(job)\n            planner.adopt(job, gang(filled.ranks[job]), leaves)\n",
+        "",
+        "unit/experiments/test_latency.py::test_repairs_are_timed_on_the_same_state",
+    ),
+    Fault(
+        "rounded to hosts alone",
+        "fabrics.py",
+        "return host << (hosts - 1).bit_length()",
+        "return host * hosts",
+        "unit/experiments/test_fabrics.py::test_rounding",
+    ),
+    Fault(
+        "what rounding adds is load",
+        "fabrics.py",
+        "            held += size\n",
+        "            held += placed.leaves.size\n",
+        "unit/experiments/test_fabrics.py::test_what_is_admitted",
     ),
     Fault(
         "a bound from below",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from phalanx_core.cli.progress import SIZE_MIN, ReadingBar
+from phalanx_core.cli.progress import SIZE_MIN, ReadingBar, StepsBar
 from phalanx_core.errors import InvalidRequest
 from phalanx_core.topology import Topology
 from phalanx_core.topology.readers import sources
@@ -59,6 +59,21 @@ def test_no_terminal_no_bar(
     monkeypatch.setattr("sys.stderr", None)
     with ReadingBar() as bar:
         bar(SIZE_MIN, 2 * SIZE_MIN)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_bar_of_steps(capsys: pytest.CaptureFixture[str]) -> None:
+    """The step that runs, and how many are done; nothing where stderr is no terminal."""
+    file = io.StringIO()
+    with StepsBar(2, Console(file=file, force_terminal=True, width=100)) as bar:
+        bar("table3")
+        bar("table4")
+    text = file.getvalue()
+    assert "table4" in text
+    assert "1/2" in text
+    assert text.endswith("\x1b[1A\x1b[2K")
+    with StepsBar(1) as bar:
+        bar("table3")
     assert capsys.readouterr() == ("", "")
 
 
