@@ -34,11 +34,14 @@ REPAIRS = 10_000
 PLACE_ROUNDS = 5
 RAIL_SPAN = (32, 256)
 TIMED = (
-    "a call from Python with its result, on this machine; `make bench` has the core's"
+    "a call from Python with its result, on this machine, whose interruptions the worst "
+    "holds; `make bench` has the core's"
 )
 TRIED = (
     "events uniform over jobs, hosts, sizes or jobs of up to 256 ranks, on the same state "
-    "or one after the other, healed or not: 77 to 96 % over eight fills"
+    "or one after the other, healed or not: 77 to 96 % over eight fills; were gangs of 32 to "
+    "lose their level as those of 256 do, it would be 64 % (62 to 70), and Table 5, which "
+    "leaves them out, what it is"
 )
 
 
