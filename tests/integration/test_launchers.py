@@ -91,7 +91,12 @@ def _mpirun(path: Path, *words: str) -> list[str]:
         "OMPI_MCA_oob_tcp_if_include": "lo",
     }
     environment = dict(os.environ, **settings)
-    for patience in (30, 120):  # its daemons now and then never hear of one another
+    for patience in (
+        15,
+        15,
+        30,
+        60,
+    ):  # its daemons now and then never hear of one another
         try:
             done = subprocess.run(
                 command,
@@ -103,7 +108,7 @@ def _mpirun(path: Path, *words: str) -> list[str]:
         except subprocess.TimeoutExpired:
             continue
         return _told(done)
-    pytest.fail("mpirun hung twice")
+    pytest.fail("mpirun hung four times")
 
 
 @pytest.mark.skipif(shutil.which("mpirun") is None, reason="Open MPI is not installed")
