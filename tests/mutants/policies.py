@@ -172,8 +172,8 @@ OAK = (
     Fault(
         "the boost is told",
         "scheduling/oak.py",
-        "    return OakRound(worth, answer, overdue)\n",
-        "    return OakRound(boosted, answer, overdue)\n",
+        "    return OakRound(worth, answer, overdue, solved)\n",
+        "    return OakRound(solved, answer, overdue, solved)\n",
         "scheduling/test_oak.py::"
         "test_a_job_without_progress_starves_for_ever_unless_guarded",
     ),

@@ -60,18 +60,19 @@ def test_the_guarded_mode_has_both_guards() -> None:
 
 
 def test_overdue_jobs_come_before_any_number_of_others() -> None:
-    """One that waited too long gets its four GPUs from two that are worth far more."""
+    """One that waited too long gets its eight GPUs from eight that are worth far more."""
+    others = 8
     round_ = oak(
-        goodput=[[4.0], [900.0], [900.0]],
-        demand=[[4], [2], [2]],
-        capacity=4,
-        progress_s=[0.0, 900.0, 900.0],
-        checkpoint_s=[500.0, 0.0, 0.0],
+        goodput=[[4.0]] + [[900.0]] * others,
+        demand=[[8]] + [[1]] * others,
+        capacity=8,
+        progress_s=[0.0] + [900.0] * others,
+        checkpoint_s=[500.0] + [0.0] * others,
         restart_s=30.0,
-        waiting_s=[7200.0, 400.0, 400.0],
+        waiting_s=[7200.0] + [400.0] * others,
         waiting_bound_s=3600.0,
     )
-    assert round_.assignment.choice.tolist() == [0, -1, -1]
+    assert round_.assignment.choice.tolist() == [0] + [-1] * others
 
 
 def test_the_longest_wait_comes_before_any_number_of_shorter_ones() -> None:
