@@ -135,11 +135,11 @@ static inline uint32_t phx_bits_count(const uint64_t *words, uint32_t first, uin
 }
 
 #define PHX_ROWS_MIN 3 /* so many in every set, however small: no branch asks for their number */
-#define PHX_ROWS_MAX 4
+#define PHX_SET_ROWS_MAX 4
 #define PHX_WORDS(bits) (((bits) + 63) / 64)
 
 typedef struct phx_set {
-    uint64_t *row[PHX_ROWS_MAX];
+    uint64_t *row[PHX_SET_ROWS_MAX];
     uint32_t rows; /* the last one is a single word */
     uint32_t size; /* bits in row 0 */
 } phx_set;

@@ -4,8 +4,6 @@
 
 #include "solve.h"
 
-__extension__ typedef __int128 phx_wide; /* a price times an amount may leave 64 bits */
-
 /* A core as its search counts: capacities in the largest unit that all its options are multiples
  * of, jobs in order of the least that another option than the base loses. */
 typedef struct phx_deck {

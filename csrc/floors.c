@@ -186,10 +186,10 @@ static uint32_t signs_of(const phx_deck *deck, const int32_t *left)
     return signs;
 }
 
-/* One step of the ladder: the row whose floor reaches so far, `rows` for all rows together, above
- * that none. */
-static uint32_t step_reaches(const phx_floors *floors, const phx_deck *deck, uint32_t layer,
-                             uint32_t step, uint32_t signs, const int32_t *left, int64_t room)
+/* Whether the floor of a row alone, or of all rows together, reaches so far on a step of the
+ * ladder. */
+static int step_reaches(const phx_floors *floors, const phx_deck *deck, uint32_t layer,
+                        uint32_t step, uint32_t signs, const int32_t *left, int64_t room)
 {
     for (uint32_t row = 0; row < deck->rows; ++row) {
         if (single_floor(floors, layer, single_of(deck, step, row, left[row] < 0), left[row]) >=

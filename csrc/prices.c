@@ -12,8 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-__extension__ typedef __int128 wide_int; /* a price times a demand may leave 64 bits */
-
 #define PLANES_MAX 96
 #define SIZE_MAX_ (PHX_ROWS_MAX + 1)
 #define PIVOTS_MAX 2000
@@ -57,9 +55,9 @@ static phx_status find_costs(const phx_round *round, const int64_t *prices)
         }
     }
     for (uint32_t kind = 0; kind < round->kinds; ++kind) {
-        wide_int cost = 0;
+        phx_wide cost = 0;
         for (uint32_t row = 0; row < round->rows; ++row) {
-            cost += (wide_int)prices[row] * round->demand[(size_t)kind * round->rows + row];
+            cost += (phx_wide)prices[row] * round->demand[(size_t)kind * round->rows + row];
         }
         round->scratch[kind] = cost > COST_MAX ? COST_MAX : (int64_t)cost;
     }
@@ -82,9 +80,9 @@ phx_status phx_price_bound(const phx_round *round, const int64_t *prices, int64_
     if (find_costs(round, prices) != PHX_OK) {
         return PHX_BAD_GANG;
     }
-    wide_int sum = 0;
+    phx_wide sum = 0;
     for (uint32_t row = 0; row < round->rows - PHX_MUTANT_FREE_ROW; ++row) {
-        sum += (wide_int)prices[row] * round->capacity[row];
+        sum += (phx_wide)prices[row] * round->capacity[row];
     }
     for (uint32_t job = 0; job < round->jobs; ++job) {
         sum += best_worth(round, job);

@@ -51,6 +51,31 @@ phx_status phx_round_marks(const phx_table *table, uint64_t *marks, uint64_t *ba
     return PHX_OK;
 }
 
+void phx_order_by(const uint64_t *keys, uint32_t count, uint32_t *order)
+{
+    for (uint32_t at = 0; at < count; ++at) {
+        order[at] = at;
+    }
+    uint32_t gap = 1;
+    while (gap < count / 3) {
+        gap = 3 * gap + 1;
+    }
+    for (; gap > 0; gap /= 3) {
+        for (uint32_t at = gap; at < count; ++at) {
+            const uint32_t moved = order[at];
+            uint32_t to = at;
+            for (; to >= gap; to -= gap) {
+                const uint32_t other = order[to - gap];
+                if (keys[other] < keys[moved] || (keys[other] == keys[moved] && other < moved)) {
+                    break;
+                }
+                order[to] = other;
+            }
+            order[to] = moved;
+        }
+    }
+}
+
 /* Which rows of demand no capacity forbids. */
 static void mark_fits(const phx_table *table, uint8_t *fits)
 {
@@ -198,6 +223,25 @@ phx_status phx_round_sum(const phx_round *round, const int32_t *chosen, int64_t 
     }
     *total = sum;
     return PHX_OK;
+}
+
+double phx_objective(const phx_table *table, const uint32_t *order, const int32_t *choice)
+{
+    const double *worth = table->counted == NULL ? table->utility : table->counted;
+    double sum = 0.0;
+    double lost = 0.0; /* by rounding, after Neumaier */
+    for (uint32_t place = 0; place < table->jobs; ++place) {
+        const size_t job = order[place];
+        const double next = choice[job] < 0
+                                ? (PHX_MUTANT_IDLE_UNCOUNTED ? 0.0 : table->idle)
+                                : worth[job * table->configurations + (uint32_t)choice[job]];
+        const double more = sum + next;
+        const int sum_is_larger = (sum < 0 ? -sum : sum) >= (next < 0 ? -next : next);
+        lost += sum_is_larger ? (sum - more) + next : (next - more) + sum;
+        sum = more;
+    }
+    /* A sum that leaves a double is infinite, and what was lost with it is no number. */
+    return isinf(sum) ? sum : sum + lost + 0.0;
 }
 
 /* The choice of a job that is worth most within what is left, or the end of its choices. */

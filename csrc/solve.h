@@ -165,6 +165,8 @@ phx_status phx_core_search(const phx_round *round, const phx_core *core, const i
                            uint64_t *steps);
 /* cffi:end */
 
+__extension__ typedef __int128 phx_wide; /* a price times an amount may leave 64 bits */
+
 /* What a kind of choice wants. */
 static inline const uint32_t *phx_wants(const phx_round *round, uint32_t choice)
 {
