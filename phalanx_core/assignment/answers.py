@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from phalanx_core.assignment.core import Core
-from phalanx_core.assignment.problem import AssignmentProblem, ChosenArray, IntArray
-from phalanx_core.assignment.rounds import Round
+from phalanx_core.assignment.problem import AssignmentProblem, ChosenArray
+from phalanx_core.assignment.rounds import Losses, Priced, Round
 
 # Options beyond the bases among which an answer is sought first.
 FIRST_OPTIONS = 2000
@@ -20,43 +18,38 @@ WIDER_BITS = 3
 LOSS_BITS = 62
 
 
-def mended(
-    round_: Round, prices: IntArray, shared: ChosenArray
-) -> Iterator[ChosenArray]:
+def mended(round_: Round, priced: Priced, lost: Losses) -> list[ChosenArray]:
     """Answers of what jobs take at some prices, changed where that wants too much.
 
     Parameters
     ----------
-    shared
-        What jobs take by turns at prices near these.
+    lost
+        At these prices.
 
     Notes
     -----
     Only options that lose little take part; of more and more until an answer is found.
     Among all there always is one.
     """
-    lost = round_.losses(prices)
     bits = int(np.searchsorted(lost.counts, lost.counts[0] + FIRST_OPTIONS))
     found: list[ChosenArray] = []
     while not found:
         bits = min(bits, LOSS_BITS)
         core = Core(round_, lost, (1 << bits) - 1)
-        found = _mended(core, prices, shared, bits == LOSS_BITS)
+        found = _mended(core, priced, bits == LOSS_BITS)
         bits += WIDER_BITS
-    yield from found
+    return found
 
 
-def _mended(
-    core: Core, prices: IntArray, shared: ChosenArray, everything: bool
-) -> list[ChosenArray]:
+def _mended(core: Core, priced: Priced, everything: bool) -> list[ChosenArray]:
     apart = core.apart()
-    starts = [(shared, CHANGES_MAX)]
+    starts = [(priced.shared, CHANGES_MAX)]
     if not core.is_alike():  # who are alike all have the same base
         starts.insert(0, (core.base, CHANGES_NEAR))
     found = []
     for start, near in starts:
         most = None if everything else near
-        answer = apart.mended(prices, core.parted(start), most)
+        answer = apart.mended(priced.prices, core.parted(start), most)
         if answer is not None:
             found.append(core.joined(answer, apart))
     return found

@@ -9,7 +9,6 @@ import numpy as np
 from phalanx_core.assignment.core import Core
 from phalanx_core.assignment.mixing import mixed
 from phalanx_core.assignment.problem import ChosenArray, IntArray
-from phalanx_core.assignment.rounds import Round
 
 
 class Classes(NamedTuple):
@@ -30,11 +29,11 @@ class Classes(NamedTuple):
     size: IntArray
 
     @classmethod
-    def alike(cls, core: Core, round_: Round) -> Classes:
+    def alike(cls, core: Core) -> Classes:
         """The classes of a core; O(options * rows)."""
         counts = np.diff(core.first).astype(np.int64)
         begins = core.first[:-1].astype(np.int64)
-        columns = _columns(core, round_)
+        columns = _columns(core)
         place = np.arange(core.place.size) - np.repeat(begins, counts)
         words = mixed(place.astype(np.uint64))
         for column in columns:
@@ -79,8 +78,9 @@ class Classes(NamedTuple):
         return chosen
 
 
-def _columns(core: Core, round_: Round) -> list[IntArray]:
+def _columns(core: Core) -> list[IntArray]:
     """What makes options equal: worth, and what they want of each row."""
+    round_ = core.round
     choice, _ = core.choices()
     some = choice >= 0
     worth = np.where(some, round_.value[choice], 0)

@@ -50,6 +50,8 @@ class Core:
 
     Attributes
     ----------
+    round
+        As given.
     job
         As the round counts them: uint32, shape (jobs,).
     first
@@ -71,7 +73,7 @@ class Core:
         place, loss = np.empty(room, np.int32), np.empty(room, np.int64)
         self.base = np.empty(round_.jobs, np.int32)
         self.left = np.empty(round_.capacity.size, np.int64)
-        self._round = round_
+        self.round = round_
         self._kept = (
             ffi.from_buffer("uint32_t[]", job),
             ffi.from_buffer("uint32_t[]", first),
@@ -112,9 +114,9 @@ class Core:
         floor = ffi.new("int64_t *")
         while True:
             before = self.place.size
-            size = lib.phx_thin_bytes(self._round.pointer, self._pointer)
+            size = lib.phx_thin_bytes(self.round.pointer, self._pointer)
             status = lib.phx_core_thin(
-                self._round.pointer,
+                self.round.pointer,
                 self._pointer,
                 ffi.from_buffer("int64_t[]", prices),
                 below,
@@ -139,11 +141,11 @@ class Core:
         states
             Most of them that are kept: memory of about 50 bytes each.
         """
-        size = lib.phx_core_bytes(self._round.pointer, self._pointer, states)
+        size = lib.phx_core_bytes(self.round.pointer, self._pointer, states)
         total, steps = ffi.new("int64_t *", below), ffi.new("uint64_t *")
-        chosen = np.empty(self._round.jobs, np.int32)
+        chosen = np.empty(self.round.jobs, np.int32)
         status = lib.phx_core_search(
-            self._round.pointer,
+            self.round.pointer,
             self._pointer,
             ffi.from_buffer("int64_t[]", prices),
             states,
@@ -169,24 +171,30 @@ class Core:
     def choices(self) -> tuple[IntArray, IntArray]:
         """Choice of the round behind each option, -1 = none, and its job's place here."""
         owner = np.repeat(np.arange(self.job.size), np.diff(self.first))
-        begins = self._round.first[self.job[owner]].astype(np.int64)
+        begins = self.round.first[self.job[owner]].astype(np.int64)
         return np.where(self.place < 0, -1, begins + self.place), owner
+
+    def room(self) -> IntArray:
+        """Of each row, what jobs outside leave, below 0 where they want too much."""
+        base = self.base[self.job]
+        begins = self.round.first[self.job].astype(np.int64)
+        held = self.round.kind[(begins + base)[base >= 0]]
+        wanted: IntArray = self.round.demand[held].sum(axis=0, dtype=np.int64)
+        return self.left + wanted
 
     def apart(self) -> Round:
         """Its jobs as a round of their own, of what the others leave."""
         choice, owner = self.choices()
         some = choice >= 0
-        round_ = self._round
+        round_ = self.round
         counts = np.bincount(owner[some], minlength=self.job.size)
         first = np.concatenate([[0], np.cumsum(counts)]).astype(np.uint32)
-        base = choice[self.first[:-1]]
-        held = round_.kind[base[base >= 0]]
         return Round(
             first,
             round_.kind[choice[some]],
             round_.value[choice[some]],
             round_.demand,
-            self.left + round_.demand[held].sum(axis=0, dtype=np.int64),
+            self.room(),
         )
 
     def parted(self, chosen: ChosenArray) -> ChosenArray:

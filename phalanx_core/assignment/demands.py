@@ -84,6 +84,12 @@ class Demands(NamedTuple):
             return made
         return made.with_quotas(tenant, quota, shape[0])
 
+    @property
+    def configurations(self) -> int:
+        """Of each group; 0 where there is none."""
+        found: int = self.rows.shape[0] // max(1, self.groups)
+        return found
+
     def with_quotas(
         self, tenant: ArrayLike | None, quota: ArrayLike | None, jobs: int
     ) -> Self:
@@ -114,7 +120,7 @@ class Demands(NamedTuple):
             )
         limits = whole_numbers("quota", np.where(limited, limits, 0), ", or -1")
         mine = _tenants(tenant, limits.shape[0], jobs)
-        configurations = self.rows.shape[0] // max(1, self.groups)
+        configurations = self.configurations
         wide = self.rows.reshape(self.groups, configurations, self.capacity.size)
         if self.group is None:
             # One group for each tenant, whose rows differ.
@@ -147,9 +153,8 @@ class Demands(NamedTuple):
         some = np.flatnonzero(fixed >= 0)
         if not some.size:
             return np.zeros(self.capacity.size, np.int64)
-        configurations = self.rows.shape[0] // max(1, self.groups)
         group: Any = 0 if self.group is None else self.group[some].astype(np.int64)
-        kinds = group * configurations + fixed[some]
+        kinds = group * self.configurations + fixed[some]
         wanted: NDArray[np.int64] = self.rows[kinds].sum(axis=0, dtype=np.int64)
         return wanted
 

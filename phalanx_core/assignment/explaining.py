@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from phalanx_core.assignment.demands import ROWS_MAX, Demands
+from phalanx_core.assignment.demands import Demands
 from phalanx_core.assignment.holding import Held
 from phalanx_core.assignment.problem import AssignmentProblem, IntArray
 from phalanx_core.assignment.result import Assignment
 from phalanx_core.assignment.rounds import Round
+from phalanx_core.assignment.searching import check_size
 from phalanx_core.assignment.table import Table, allowed, utilities
-from phalanx_core.checks import is_number
 from phalanx_core.errors import InvalidRequest
 
 # A reduced cost below this share of its terms is rounding, not worth.
@@ -208,12 +208,10 @@ def explain(
     4 of row 0 at 0.5 each, and lacks 3: 1 of 5 are left
     job 2: none is worth more than idle 1: the best, configuration 0, is worth 0.5
     """
-    if not is_number(idle):
-        raise InvalidRequest(f"idle {idle!r}: a finite number")
     worth = allowed(utilities(utility), forbidden)
     wants = Demands.of(demand, worth.shape, capacity, tenant, quota)
     held = Held.of(worth, current, keep_bonus, fixed)
-    table = Table(held.utility, wants, float(idle), held.fixed)
+    table = Table(held.utility, wants, idle, held.fixed)
     _check_round(answer, worth, wants, float(idle))
     problem = AssignmentProblem.of_table(table, None)
     left = wants.capacity - answer.used
@@ -245,7 +243,7 @@ def _check_round(
         rest = (worth.shape[0] - jobs.size) * idle
         objective = float(worth[jobs, choice].sum()) + rest
         near = abs(objective - answer.objective) <= ROUNDING * max(1.0, abs(objective))
-        used = wants.taken(np.where(answer.choice < 0, -1, answer.choice))
+        used = wants.taken(answer.choice)
         same = np.array_equal(used, answer.used) and (
             near or not np.isfinite(answer.objective)
         )
@@ -260,13 +258,10 @@ def _check_round(
 def _prices(answer: Assignment, problem: AssignmentProblem) -> NDArray[np.float64]:
     if answer.prices is not None:
         return answer.prices
-    rows = problem.capacity.size
-    if rows == 0:
+    if problem.capacity.size == 0:
         return np.zeros(0)
-    if rows > ROWS_MAX:
-        raise InvalidRequest(f"capacity of {rows} rows: at most {ROWS_MAX}")
-    prices = Round.of(problem).priced().prices.astype(np.float64)
-    return np.ldexp(prices, -problem.shift)
+    check_size(problem, "core")
+    return problem.unscaled(Round.of(problem).priced().prices)
 
 
 def _alone(facts: _Facts, job: int) -> LeftOut | None:

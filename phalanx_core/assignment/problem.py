@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from phalanx_core.assignment.demands import Demands
 from phalanx_core.assignment.table import Table, utilities
-from phalanx_core.checks import is_number
-from phalanx_core.errors import InvalidRequest
+
+PRICE_MAX = 2.0**62  # above it every choice is too dear: values stay below
 
 IntArray = NDArray[np.int64]
 WordArray = NDArray[np.uint32]
@@ -113,11 +113,9 @@ class AssignmentProblem:
         Leaves out what no answer takes: configurations that are infeasible, worth less
         than ``idle``, or want more than all there is. O(jobs * configurations * rows).
         """
-        if not is_number(idle):
-            raise InvalidRequest(f"idle {idle!r}: a finite number")
         worth = utilities(utility)
         wants = Demands.of(demand, worth.shape, capacity, tenant, quota)
-        return cls.of_table(Table(worth, wants, float(idle), fixed, held), keys)
+        return cls.of_table(Table(worth, wants, idle, fixed, held), keys)
 
     @classmethod
     def of_table(cls, table: Table, keys: ArrayLike | None) -> Self:
@@ -169,6 +167,17 @@ class AssignmentProblem:
         """As the caller counts them."""
         found: WordArray = self.kind[choices] % np.uint32(max(1, self.configurations))
         return found
+
+    def scaled(self, prices: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Prices of a caller in the unit of the values."""
+        with np.errstate(over="ignore"):
+            return np.minimum(np.ldexp(prices, self.shift), PRICE_MAX)
+
+    def unscaled(self, prices: IntArray) -> NDArray[np.float64]:
+        """Prices in the unit of the utilities, none infinite: they start the next round."""
+        with np.errstate(over="ignore"):
+            found = np.ldexp(prices.astype(np.float64), -self.shift)
+        return np.minimum(found, np.finfo(np.float64).max)
 
     def told(self, chosen: ChosenArray) -> NDArray[np.int32]:
         """The answer as the caller counts: a configuration a job, -1 = left out."""

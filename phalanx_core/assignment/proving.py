@@ -40,9 +40,7 @@ class Proof:
 
 
 def prove(
-    round_: Round,
     core: Core,
-    classes: Classes,
     least: int,
     *,
     steps: int | None = None,
@@ -53,10 +51,6 @@ def prove(
 
     Parameters
     ----------
-    round_
-        All jobs.
-    classes
-        Jobs of the core that are alike, of which only how many take what is asked.
     least
         Answers worth less do not count.
     steps, seconds
@@ -64,9 +58,10 @@ def prove(
 
     Notes
     -----
-    One worker without presolve and with all of the linear relaxation, which is fastest on
+    Of jobs that are alike only how many take what is asked. One worker without presolve and with all of the linear relaxation, which is fastest on
     rounds by far, and whose answer is the same on every run.
     """
+    round_, classes = core.round, Classes.alike(core)
     choice, owner = core.choices()
     picked = np.flatnonzero(classes.first[classes.of[owner]] == owner)
     most = classes.size[classes.of[owner[picked]]]
@@ -74,19 +69,19 @@ def prove(
     value = np.where(choice < 0, 0, round_.value[choice])
     outside = np.delete(core.base, core.job)
     least -= _worth(round_, np.delete(np.arange(round_.jobs), core.job), outside)
+    left = core.room()
+    if int(value @ most) < least or (left < 0).any():
+        return Proof(None, True, 0)
     helper = import_module("ortools.sat.python.cp_model_helper")
     model = helper.CpModelProto()
     for count in most.tolist():
         model.variables.add().domain.extend([0, count])
-    if not _add_rows(model, round_, core, choice, most):
-        return Proof(None, True, 0)
+    _add_rows(model, round_, left, choice, most)
     _add_classes(model, classes.of[owner[picked]], most)
     model.objective.vars.extend(range(picked.size))
     model.objective.coeffs.extend((-value).tolist())
     model.objective.scaling_factor = -1
     model.objective.domain.extend([-int(value @ most), -least])
-    if int(value @ most) < least:
-        return Proof(None, True, 0)
     answer = _solve(helper, model, steps, seconds, seed)
     status = answer.status
     if status == helper.MODEL_INVALID:
@@ -155,12 +150,9 @@ def _interruptible(solver: Any, model: Any) -> Any:
 
 
 def _add_rows(
-    model: Any, round_: Round, core: Core, choice: IntArray, most: IntArray
-) -> bool:
-    """The capacities that may bind; False where nothing fits even so."""
-    left = core.apart().capacity
-    if (left < 0).any():
-        return False
+    model: Any, round_: Round, left: IntArray, choice: IntArray, most: IntArray
+) -> None:
+    """The capacities that may bind."""
     for row in range(left.size):
         wanted = np.where(choice < 0, 0, round_.demand[round_.kind[choice], row])
         wanted = wanted.astype(np.int64)
@@ -170,7 +162,6 @@ def _add_rows(
             linear.vars.extend(some.tolist())
             linear.coeffs.extend(wanted[some].tolist())
             linear.domain.extend([0, int(left[row])])
-    return True
 
 
 def _add_classes(model: Any, group: IntArray, most: IntArray) -> None:

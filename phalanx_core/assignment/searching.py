@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phalanx_core.assignment.answers import greedy, mended
-from phalanx_core.assignment.classes import Classes
 from phalanx_core.assignment.core import Core
 from phalanx_core.assignment.demands import ROWS_MAX
 from phalanx_core.assignment.evolving import Hybrid
 from phalanx_core.assignment.problem import AssignmentProblem, ChosenArray, IntArray
-from phalanx_core.assignment.proving import prove
+from phalanx_core.assignment.proving import Proof, prove
 from phalanx_core.assignment.rounds import (
     CHOICES_MAX,
     PASSES_MAX,
+    Losses,
     Priced,
     Round,
 )
@@ -154,22 +154,11 @@ class Search:
         if self.prices is None:
             self._price(1e-10)
         assert self.prices is not None
-        core = Core(
-            self.round, self.round.losses(self.prices), self.ceiling - self.total
-        )
         if self._is_over():
             return
-        steps, seconds = self._left()
-        proof = prove(
-            self.round,
-            core,
-            Classes.alike(core, self.round),
-            self.total + 1,
-            steps=steps,
-            seconds=seconds,
-            seed=self.seed,
-        )
-        self.spent += proof.steps
+        lost = self.round.losses(self.prices)
+        core = Core(self.round, lost, self.ceiling - self.total)
+        proof = self._asked(core, self.total + 1)
         self.certified = proof.finished
         if proof.chosen is not None:
             raise InvariantBroken(
@@ -187,31 +176,34 @@ class Search:
             fitting = self.problem.fitting(priced.chosen)
             self._offer(greedy(self.problem, self.round, fitting))
             return
-        self._mend(priced)
+        lost = self._mend(priced)
         if self.gap and not self.closed():
-            self._mend(self._price(1e-10))
+            lost = self._mend(self._price(1e-10))
         if solver == "cp-sat":
             self._whole_model()
         elif solver == "nsga2":
             self._evolve()
         elif not self.closed():
-            self._core()
+            self._core(lost)
 
     def _price(self, tolerance: float) -> Priced:
         """Prices of a bound that is the lowest but for so much of it."""
         most = PASSES_MAX
         if self._is_late():
             most = min(most, 2 + CHOICES_LATE // max(1, self.problem.value.size))
-        priced = self.round.priced(self.start, tolerance, most)
+        known = self.start if self.prices is None else self.prices.astype(np.float64)
+        priced = self.round.priced(known, tolerance, most)
         self.prices, self.ceiling = priced.prices, priced.bound
-        self.start = priced.prices.astype(np.float64)
         self.bound = min(self.bound, priced.bound)
         self.spent += priced.passes
         return priced
 
-    def _mend(self, priced: Priced) -> None:
-        for answer in mended(self.round, priced.prices, priced.shared):
+    def _mend(self, priced: Priced) -> Losses:
+        """Answers of what jobs take at some prices; what is lost at these."""
+        lost = self.round.losses(priced.prices)
+        for answer in mended(self.round, priced, lost):
             self._offer(answer)
+        return lost
 
     def _offer(self, chosen: ChosenArray) -> None:
         """Take an answer if it is better and fits."""
@@ -255,14 +247,13 @@ class Search:
         self.chosen = found.chosen
         self.total, self.used = self.round.sums(found.chosen)
 
-    def _core(self) -> None:
+    def _core(self, lost: Losses) -> None:
         """Widens what counts until it holds a proven best answer.
 
         An answer worth ``ceiling - loss`` takes no option that loses more, so that much
         of the problem decides whether there is one.
         """
         assert self.prices is not None
-        lost = self.round.losses(self.prices)
         first = 1 << int(np.searchsorted(lost.counts, lost.counts[0] + FIRST_OPTIONS))
         floor, step = 0, first
         searching = True
@@ -305,19 +296,16 @@ class Search:
         """No answer is worth more than so much, or than the best there is."""
         self.bound = min(self.bound, max(proven, self.total))
 
+    def _asked(self, core: Core, least: int) -> Proof:
+        """CP-SAT's best answer of a core worth at least so much, within what is left."""
+        steps, seconds = self._left()
+        proof = prove(core, least, steps=steps, seconds=seconds, seed=self.seed)
+        self.spent += proof.steps
+        return proof
+
     def _prove(self, core: Core, least: int) -> bool:
         """Ask for an answer worth at least so much; whether asking on makes sense."""
-        steps, seconds = self._left()
-        proof = prove(
-            self.round,
-            core,
-            Classes.alike(core, self.round),
-            least,
-            steps=steps,
-            seconds=seconds,
-            seed=self.seed,
-        )
-        self.spent += proof.steps
+        proof = self._asked(core, least)
         if proof.chosen is not None:
             total, used = self.round.sums(proof.chosen)
             if total < least or (used > self.problem.capacity).any():
@@ -326,7 +314,7 @@ class Search:
                 )
             self._offer(proof.chosen)
         if not proof.finished:
-            self.limited |= seconds is not None
+            self.limited |= self.time_limit_s is not None
             return False
         # Nothing among these is worth so much, or the best of these is the best of all.
         self._lower(least - 1 if proof.chosen is None else self.total)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from phalanx_core.assignment.demands import Demands
 from phalanx_core.assignment.evolving import Hybrid
 from phalanx_core.assignment.holding import Held
-from phalanx_core.assignment.problem import AssignmentProblem, IntArray
+from phalanx_core.assignment.problem import AssignmentProblem
 from phalanx_core.assignment.result import Assignment
 from phalanx_core.assignment.searching import Search, check_size, is_dense
 from phalanx_core.assignment.table import Table, allowed, utilities
@@ -20,7 +20,6 @@ from phalanx_core.checks import is_number, is_whole, numbers_of
 from phalanx_core.errors import InvalidRequest
 
 SEED_MAX = 2**31 - 1  # what CP-SAT takes
-PRICE_MAX = 2.0**62  # above it every choice is too dear: values stay below
 SOLVERS = ("auto", "dp", "core", "cp-sat", "nsga2")
 
 
@@ -144,8 +143,6 @@ def solve(
         raise InvalidRequest(f"certify {certify!r}: True or False")
     if not (is_whole(seed) and seed <= SEED_MAX):
         raise InvalidRequest(f"seed {seed!r}: a whole number from 0 to {SEED_MAX}")
-    if not is_number(idle):
-        raise InvalidRequest(f"idle {idle!r}: a finite number")
     worth = allowed(utilities(utility), forbidden)
     wants = Demands.of(demand, worth.shape, capacity, tenant, quota)
     hybrid = Hybrid.of(population, generations, current)
@@ -158,8 +155,7 @@ def solve(
         return _small(table, keys, started)
     problem = AssignmentProblem.of_table(table, keys)
     if start is not None:
-        with np.errstate(over="ignore"):
-            start = np.minimum(np.ldexp(start, problem.shift), PRICE_MAX)
+        start = problem.scaled(start)
     search = Search(problem, effort, gap, seed, time_limit_s, started, start, hybrid)
     search.run(solver)
     if certify:
@@ -218,7 +214,7 @@ def _told(search: Search, table: Table, started: float) -> Assignment:
         effort=search.spent,
         used=table.wants.capacity - table.capacity + search.used,
         capacity=table.wants.capacity,
-        prices=None if search.prices is None else _unscaled(search.prices, problem),
+        prices=None if search.prices is None else problem.unscaled(search.prices),
         limited=search.limited,
         resolution=_resolution(table.jobs, problem.shift - table.bits),
         certified=search.certified,
@@ -232,10 +228,3 @@ def _resolution(jobs: int, shift: int) -> float:
         return ldexp(jobs, -shift - 1)
     except OverflowError:
         return inf
-
-
-def _unscaled(prices: IntArray, problem: AssignmentProblem) -> NDArray[np.float64]:
-    """Prices in the unit of the utilities, none infinite: they start the next round."""
-    with np.errstate(over="ignore"):
-        found = np.ldexp(prices.astype(np.float64), -problem.shift)
-    return np.minimum(found, np.finfo(np.float64).max)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from phalanx_core import native
 from phalanx_core.assignment.demands import Demands
-from phalanx_core.checks import array_of, integers_of, numbers_of
+from phalanx_core.checks import array_of, integers_of, is_number, numbers_of
 from phalanx_core.errors import InvalidRequest
 from phalanx_core.native import ffi, lib
 
@@ -71,7 +71,7 @@ class Table:
     Raises
     ------
     InvalidRequest
-        If jobs that are fixed want more than there is.
+        If ``idle`` is no number, or jobs that are fixed want more than there is.
     """
 
     def __init__(
@@ -83,7 +83,9 @@ class Table:
         held: NDArray[np.int32] | None = None,
         counted: NDArray[np.float64] | None = None,
     ) -> None:
-        self.worth, self.wants, self.idle = worth, wants, idle
+        if not is_number(idle):
+            raise InvalidRequest(f"idle {idle!r}: a finite number")
+        self.worth, self.wants = worth, wants
         self.jobs, self.configurations = worth.shape
         self.fixed = fixed
         self.capacity = wants.capacity if fixed is None else _left(wants, fixed)
