@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,7 +16,27 @@ READING = "reading"
 COMPILING = "compiling"
 
 
-class ReadingBar:
+class _Bar:
+    """A bar on a console, or on a terminal's stderr; gone when its block ends."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console
+        self._progress: Progress | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+
+class ReadingBar(_Bar):
     """Called with the bytes read and all bytes; draws once there are enough of them.
 
     Nothing is drawn where stderr is no terminal, so a log or a pipe holds no bar.
@@ -31,22 +51,6 @@ class ReadingBar:
     >>> with ReadingBar() as bar:
     ...     bar(4096, 4096)
     """
-
-    def __init__(self, console: Console | None = None) -> None:
-        self._console = console
-        self._progress: Progress | None = None
-
-    def __enter__(self) -> ReadingBar:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._progress is not None:
-            self._progress.stop()
 
     def __call__(self, done: int, total: int | None) -> None:
         """Show how far the reading is; ``total`` is None for a pipe until it ends."""
@@ -64,7 +68,7 @@ class ReadingBar:
         self._progress.update(task, completed=done, total=total, description=stage)
 
 
-class StepsBar:
+class StepsBar(_Bar):
     """Called with the name of each of so many steps as it begins.
 
     Parameters
@@ -81,26 +85,16 @@ class StepsBar:
     """
 
     def __init__(self, total: int, console: Console | None = None) -> None:
+        super().__init__(console)
         self._total = total
-        self._console = console
-        self._progress: Progress | None = None
 
-    def __enter__(self) -> StepsBar:
+    def __enter__(self) -> Self:
         console = self._console or _terminal()
         if console is not None:
             self._progress = _steps(console)
             self._progress.add_task("", total=self._total, completed=-1)
             self._progress.start()
         return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._progress is not None:
-            self._progress.stop()
 
     def __call__(self, name: str) -> None:
         """Show the step that begins; those before it are done."""
