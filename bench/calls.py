@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from bench.peers import NumpyScan, SetBuddy, SortedBuddy
-from bench.timing import Stopwatch, quiet
+from bench.timing import Stopwatch
 from phalanx_core import Gang, Planner, Spares, Topology
+from phalanx_core.experiments.timing import quiet
 from phalanx_core.native import lib
 
 SPECS = {1024: "pod:4 rail:2 host:16 gpu:8", 131072: "pod:64 rail:8 host:32 gpu:8"}

@@ -26,7 +26,8 @@ from bench.rounds import (
     solved,
 )
 from bench.run import machine
-from bench.timing import quantile, quiet
+from bench.timing import quantile
+from phalanx_core.experiments.timing import quiet
 
 SHAPE = SHAPES["A14"]
 Pairs = list[tuple[Round, IntArray]]

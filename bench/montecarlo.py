@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.timing import quantiles, quiet
+from bench.timing import quantiles
+from phalanx_core.experiments.timing import quiet
 from phalanx_core.reliability import Recovery, ettr, mtbf_s, simulate
 
 HORIZON_S = 54 * 86_400.0

@@ -22,8 +22,9 @@ from bench.drawn import (
     drawn_rounds,
 )
 from bench.round_peers import INSTALL, PEERS, Peer, PeerResult, check
-from bench.timing import quantile, quantiles, quiet
+from bench.timing import quantile, quantiles
 from phalanx_core import Assignment, score, solve
+from phalanx_core.experiments.timing import quiet
 
 PEER_SECONDS = 10.0
 MOST_SECONDS = 10.0

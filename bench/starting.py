@@ -16,9 +16,9 @@ from rich.console import Console
 
 from bench import kubernetes_files, read_only
 from bench.drawn import IDLE, SHAPES, drawn_rounds
-from bench.timing import quiet
 from phalanx_core import Topology
 from phalanx_core.cli.progress import ReadingBar
+from phalanx_core.experiments.timing import quiet
 
 HEAVY = ("numba", "ortools", "matplotlib", "typer", "rich", "yaml", "hypothesis")
 IMPORTING = f"""

@@ -2,22 +2,9 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from time import perf_counter_ns
 from typing import Any
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """No cyclic garbage collection meanwhile, as timeit does it."""
-    gc.collect()
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 def quantile(values: Sequence[float], share: float) -> float:

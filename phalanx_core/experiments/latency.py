@@ -6,9 +6,7 @@ tried it is preserved in 77 % or more.
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from math import log2
 from statistics import median
 from time import perf_counter_ns
@@ -29,6 +27,7 @@ from phalanx_core.experiments.testbed import (
     gang,
     losses,
 )
+from phalanx_core.experiments.timing import quiet
 
 REPAIRS = 10_000
 PLACE_ROUNDS = 5
@@ -99,7 +98,7 @@ def place_ns(seed: int) -> list[int]:
     topology = cluster()
     asked = fill(topology, seed).asked
     spans = []
-    with _uncollected():
+    with quiet():
         for _ in range(PLACE_ROUNDS):
             planner = empty(topology)
             for job, ranks in enumerate(asked):
@@ -121,7 +120,7 @@ def replan_ns(seed: int) -> list[int]:
     planner = filled.planner
     events = losses(filled, seed, REPAIRS)
     spans = []
-    with _uncollected():
+    with quiet():
         # The first repair loads what all need, so it comes once more.
         for job, lost in (events[0], *events):
             leaves = planner.placement(job).leaves.copy()
@@ -214,17 +213,6 @@ def _middle(
         digits,
         spread=(min(values), max(values)),
     )
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """No cyclic garbage collection meanwhile."""
-    gc.collect()
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 EXPERIMENT = Experiment(
