@@ -69,6 +69,11 @@ class Report(NamedTuple):
     broken: list[str]
 
 
+# Options of a round that a certificate is told as well, and how far it looks.
+TOLD = ("current", "keep_bonus", "fixed", "forbidden", "tenant", "quota")
+STATES = 2_000
+
+
 class Exam:
     """All that is asked of one round."""
 
@@ -154,9 +159,8 @@ class Exam:
                 "nsga2", solver="nsga2", effort=None, population=6, generations=4
             )
             met["nsga2"] += answer.solver == "nsga2"
+        self.certify(core)
         if core.prices is not None and "keep_bonus" not in round_.options:
-            if "quota" not in round_.options and "fixed" not in round_.options:
-                self.certify(core)
             warm = self.draw.choice((core.prices, core.prices * 3, core.prices * 0))
             self.solved("warm", solver="core", prices=warm)
             met["warm"] += 1
@@ -165,7 +169,13 @@ class Exam:
         """The certificate of an answer: no rule broken, and a bound that is one."""
         round_ = self.round
         told = certificate(
-            core, round_.worth, round_.demand, round_.capacity, round_.idle
+            core,
+            round_.utility,
+            round_.demand,
+            round_.capacity,
+            round_.idle,
+            **{name: round_.options[name] for name in TOLD if name in round_.options},
+            states=STATES,
         )
         self.need(told.broken == (), f"certificate: {told.broken}")
         self.need(
