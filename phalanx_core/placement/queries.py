@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from phalanx_core import native
 from phalanx_core.native import NONE, lib
@@ -132,6 +133,40 @@ class Queries(State):
             vertices = self._frame.tree.real[index].size
             counts = native.free_leaves(self._core, index, vertices)
             return self._frame.by_domain(index, counts)
+
+    def unheld(self, leaves: object) -> NDArray[np.bool_]:
+        """Which leaves could be adopted: of no job, up, open and not in quarantine.
+
+        Parameters
+        ----------
+        leaves
+            Ids or names: one, an iterable or an integer array.
+
+        Returns
+        -------
+        One for each leaf, in their order; spares count: bool, shape (leaves,).
+
+        Raises
+        ------
+        InvalidRequest
+            If a leaf does not exist or is listed twice.
+
+        Examples
+        --------
+        >>> from phalanx_core import Gang, Planner, Topology
+        >>> planner = Planner(Topology.from_spec("host:2 gpu:2"))
+        >>> _ = planner.place("a", Gang(1)), planner.fail([3])
+        >>> planner.unheld([0, 1, 3]).tolist()
+        [False, True, False]
+        """
+        with self._inside:
+            positions = self._frame.positions(leaves, "unheld")
+            states = native.states_of(self._core, positions)
+        kind = states & 3
+        nobody = (kind == lib.PHX_FREE) | (kind == lib.PHX_SPARE)
+        up = (states >> 2) & 3 == lib.PHX_UP
+        answer: NDArray[np.bool_] = nobody & up & (states >> 4 & 1 == 0)
+        return answer
 
     def largest_block(self, level: str | int) -> Block | None:
         """The most available leaves in one block inside a domain of a level.

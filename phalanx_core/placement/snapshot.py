@@ -24,7 +24,7 @@ from phalanx_core.placement.keys import Handle, checked_job
 from phalanx_core.placement.limits import IntArray, VertexLimits
 from phalanx_core.placement.results import Moved
 from phalanx_core.placement.spares import Spares
-from phalanx_core.placement.state import State
+from phalanx_core.placement.state import State, in_use
 from phalanx_core.topology import Topology
 from phalanx_core.topology.keeping import kept_leaf, with_kept
 
@@ -57,6 +57,46 @@ class Snapshots(State):
             other = object.__new__(type(self))
             self._copy_to(other)
             return other
+
+    def accept(self, clone: Self) -> None:
+        """Take over the state of a clone, which is given up: what it did is done.
+
+        Parameters
+        ----------
+        clone
+            Of this planner by :meth:`clone`, changed since; what this planner did
+            meanwhile is lost. Afterwards every call of the clone is refused.
+
+        Raises
+        ------
+        InvalidRequest
+            If it is no other planner on the same topology, type, spares and alignment.
+        ConcurrentUse
+            If it was accepted before, or another call is inside either.
+
+        Notes
+        -----
+        O(1).
+
+        Examples
+        --------
+        >>> from phalanx_core import Gang, Planner, Topology
+        >>> planner = Planner(Topology.from_spec("host:2 gpu:2"))
+        >>> tried = planner.clone()
+        >>> _ = tried.place("a", Gang(2)), planner.accept(tried)
+        >>> planner.jobs()
+        ['a']
+        """
+        if type(clone) is not type(self) or clone is self:
+            raise InvalidRequest(f"accept: clone {clone!r}: a clone of this planner")
+        with self._inside:
+            if clone._frame is not self._frame:
+                raise InvalidRequest("accept: clone: it is of another planner")
+            try:
+                clone._turn.pop()  # and never given back: the core has one owner
+            except IndexError:
+                raise in_use() from None
+            self._take_over(clone)
 
     def save(self) -> bytes:
         """The whole state as bytes for :meth:`load`.

@@ -32,6 +32,9 @@ from phalanx_core.placement.results import (
 if TYPE_CHECKING:
     from phalanx_core.placement.frame import Frame
 
+# What stays where it is when a planner takes over the state of another.
+_OWN = ("__weakref__", "_inside", "_turn")
+
 # What a job's last change answered is mostly all that the table needs of it.
 Entry: TypeAlias = Placement | Repair | Moved
 
@@ -226,6 +229,12 @@ class State:
         other._hit = dict(self._hit)
         other._fence = dict(self._fenced_leaves())
         other._outside = self._outside.copy()
+
+    def _take_over(self, other: State) -> None:
+        """Hold what another holds, which must not be used any more."""
+        for name in State.__slots__:
+            if name not in _OWN:
+                setattr(self, name, getattr(other, name))
 
     def _check_tables(self) -> None:
         states = native.leaf_states(self._core, 0, self._frame.leaf_count)

@@ -12,8 +12,6 @@ from phalanx_core.placement.state import State
 from phalanx_core.placement.sync_report import SyncReport, reported
 from phalanx_core.topology import Topology
 
-_OWN = ("__weakref__", "_inside", "_turn")
-
 
 class Syncs(State):
     """The part of a planner that follows its cluster; see :class:`Planner`."""
@@ -79,9 +77,7 @@ class Syncs(State):
             if rebuild.result is None:
                 return self._mark(rebuild)
             report = reported(rebuild, rebuild.result, changed=True)
-            for name in State.__slots__:
-                if name not in _OWN:
-                    setattr(self, name, getattr(rebuild.result, name))
+            self._take_over(rebuild.result)
             return report
 
     def _mark(self, rebuild: Rebuild) -> SyncReport:
