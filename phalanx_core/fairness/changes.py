@@ -1,0 +1,108 @@
+"""Checks of what a ledger is told: one error naming object, value and rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from phalanx_core.checks import is_number, is_whole
+from phalanx_core.errors import InvalidRequest, UnknownJob
+from phalanx_core.fairness.accounts import Job, JobState
+from phalanx_core.fairness.rows import JobRow, TenantRow
+
+# Seconds on either side of 0 that a time may be: every one of them has its half second.
+TIME_MAX = 2.0**52
+COUNT_MAX = 2**31 - 1
+WEIGHT_MIN, WEIGHT_MAX = 1e-12, 1e12
+
+
+def shown(value: object) -> str:
+    """A value for a message; Python refuses to write out a number of 4300 digits."""
+    if isinstance(value, int) and value.bit_length() > 512:
+        return f"of {value.bit_length()} bits"
+    return repr(value)
+
+
+def time_of(now: Any, last: float) -> float:
+    """A time that does not lie before the last event.
+
+    Examples
+    --------
+    >>> time_of(3, 5.0)
+    Traceback (most recent call last):
+    ...
+    phalanx_core.errors.InvalidRequest: now 3: not before the last event, at 5.0
+    """
+    if not (is_number(now) and abs(now) <= TIME_MAX):
+        raise InvalidRequest(f"now {shown(now)}: finite seconds, at most 2**52")
+    if now < last:
+        raise InvalidRequest(
+            f"now {shown(now)}: not before the last event, at {last!r}"
+        )
+    return float(now)
+
+
+def count_of(name: str, given: Any) -> int:
+    """A whole number of GPUs from 1."""
+    if not (is_whole(given) and 1 <= given <= COUNT_MAX):
+        raise InvalidRequest(f"{name} {shown(given)}: a whole number of GPUs from 1")
+    return int(given)
+
+
+def weight_of(name: str, given: Any) -> float:
+    """A weight, of a job or a tenant."""
+    if not (is_number(given) and WEIGHT_MIN <= given <= WEIGHT_MAX):
+        raise InvalidRequest(f"{name} {shown(given)}: from 1e-12 to 1e12")
+    return float(given)
+
+
+def capacity_of(given: Any) -> float:
+    """GPUs of the cluster; 0 while all of it is down."""
+    if not (is_number(given) and 0 <= given <= COUNT_MAX):
+        raise InvalidRequest(f"capacity {shown(given)}: GPUs, finite and at least 0")
+    return float(given)
+
+
+def row_of(jobs: dict[Job, JobRow], job: Any) -> JobRow:
+    """The row of a job that the ledger knows."""
+    row = jobs.get(job) if isinstance(job, (str, int)) else None
+    if row is None:
+        raise UnknownJob(f"job {shown(job)}: the ledger does not know it")
+    return row
+
+
+def active_row(jobs: dict[Job, JobRow], job: Any, wanted: str) -> JobRow:
+    """The row of an active job, or of one in the state that a change needs."""
+    row = row_of(jobs, job)
+    if wanted == "active":
+        if row.state in (JobState.FINISHED, JobState.FAILED):
+            raise InvalidRequest(f"job {shown(job)}: it is {row.state}, not active")
+    elif row.state != wanted:
+        raise InvalidRequest(f"job {shown(job)}: it is {row.state}, not {wanted}")
+    return row
+
+
+def tenant_of(tenants: dict[str, TenantRow], tenant: Any) -> TenantRow:
+    """The row of a tenant that the ledger has."""
+    row = tenants.get(tenant) if isinstance(tenant, str) else None
+    if row is None:
+        raise InvalidRequest(f"tenant {shown(tenant)}: the ledger has no such tenant")
+    return row
+
+
+def new_job(jobs: dict[Job, JobRow], job: Any) -> Job:
+    """The key of a job that the ledger does not know yet."""
+    if not isinstance(job, (str, int)) or isinstance(job, bool):
+        raise InvalidRequest(f"job {shown(job)}: a job's key is a str or an int")
+    if isinstance(job, int) and job.bit_length() > 512:
+        raise InvalidRequest(f"job {shown(job)}: a number of 512 bits at most")
+    known = jobs.get(job)
+    if known is not None:
+        raise InvalidRequest(f"job {job!r}: the ledger knows it, as {known.state}")
+    return job
+
+
+def tenant_name(given: Any) -> str:
+    """A tenant's name."""
+    if not isinstance(given, str):
+        raise InvalidRequest(f"tenant {shown(given)}: its name is a str")
+    return given
