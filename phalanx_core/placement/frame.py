@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, NoReturn
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from phalanx_core import native
 from phalanx_core.errors import InvalidRequest
 from phalanx_core.native import NONE, SLICES_MAX
 from phalanx_core.placement.gang import AIMS, RULES, Gang
-from phalanx_core.placement.keys import shown
+from phalanx_core.placement.leaf_lists import checked_leaves
 from phalanx_core.placement.limits import IntArray, VertexLimits
 from phalanx_core.placement.parts import part_requests, with_parts
 from phalanx_core.placement.spares import Spares
@@ -246,16 +246,7 @@ class Frame:
         InvalidRequest
             If a leaf does not exist, is listed twice or is of another type.
         """
-        ids = self._ids(leaves, subject)
-        if not ids.size:
-            return ids.astype(np.uint32)
-        if int(ids.min()) < 0 or int(ids.max()) >= self.topology.leaf_count:
-            bad = (ids < 0) | (ids >= self.topology.leaf_count)
-            self._no_leaf(int(ids[bad][0]), subject)
-        if len(set(ids.tolist())) != ids.size:
-            _, firsts = np.unique(ids, return_index=True)
-            again = np.delete(ids, firsts)[0]
-            raise InvalidRequest(f"{subject}: leaf {int(again)} is listed twice")
+        ids = checked_leaves(self.topology, leaves, subject)
         if self.tree.identity:
             return ids.astype(np.uint32)
         at = self.tree.position_of[ids]
@@ -266,42 +257,6 @@ class Frame:
                 f"planner places {self.type!r}"
             )
         return at.astype(np.uint32)
-
-    def _ids(self, leaves: Any, subject: str) -> NDArray[np.int64]:
-        if isinstance(leaves, np.ndarray) and leaves.dtype.kind in "iu":
-            if leaves.ndim > 1:
-                raise InvalidRequest(f"{subject}: leaves of shape {leaves.shape}")
-            if leaves.dtype.kind == "u" and int(leaves.max(initial=0)) >= 2**63:
-                self._no_leaf(int(leaves.max()), subject)
-            return np.atleast_1d(leaves).astype(np.int64)
-        if isinstance(leaves, (str, int, np.integer)):
-            leaves = (leaves,)
-        if not isinstance(leaves, Iterable):
-            raise InvalidRequest(
-                f"{subject}: {leaves!r} is no leaf and no list of them"
-            )
-        ids = [self._id(leaf, subject) for leaf in leaves]
-        if isinstance(leaves, (set, frozenset)):
-            ids.sort()
-        return np.array(ids, np.int64)
-
-    def _id(self, leaf: object, subject: str) -> int:
-        if isinstance(leaf, str):
-            try:
-                return self.topology.leaf(leaf)
-            except InvalidRequest as error:
-                raise InvalidRequest(f"{subject}: {error}") from None
-        if isinstance(leaf, (int, np.integer)) and not isinstance(leaf, bool):
-            if abs(int(leaf)) >= 2**62:
-                self._no_leaf(int(leaf), subject)
-            return int(leaf)
-        raise InvalidRequest(f"{subject}: leaf {leaf!r}: an id or a name")
-
-    def _no_leaf(self, leaf: int, subject: str) -> NoReturn:
-        raise InvalidRequest(
-            f"{subject}: leaf {shown(leaf)} does not exist; ids are 0 to "
-            f"{self.topology.leaf_count - 1}"
-        )
 
     def leaf_ids(self, positions: NDArray[Any]) -> IntArray:
         """Leaf ids at positions: int32."""

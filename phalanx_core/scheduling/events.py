@@ -1,0 +1,369 @@
+"""``Events``: all that a scheduler is told between rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from phalanx_core.checks import is_number
+from phalanx_core.errors import InvalidRequest, UnknownJob
+from phalanx_core.fairness import JobAccount, Ledger
+from phalanx_core.placement import Gang, Planner
+from phalanx_core.placement.keys import Job, checked_job
+from phalanx_core.placement.leaf_lists import checked_leaves
+from phalanx_core.placement.limits import IntArray
+from phalanx_core.scheduling.committing import Freed
+from phalanx_core.scheduling.feasible import Feasible
+from phalanx_core.scheduling.options import SchedulerOptions
+from phalanx_core.scheduling.records import JobRecord, JobState
+from phalanx_core.scheduling.request import Configuration, JobRequest
+from phalanx_core.scheduling.table import ChoiceTable
+from phalanx_core.topology import Topology
+
+CheckpointHook = Callable[[Job, IntArray], None]
+
+
+class Events:
+    """The part of a scheduler that hears of jobs and leaves; see :class:`Scheduler`."""
+
+    options: SchedulerOptions
+    topology: Topology
+    planners: Mapping[str, Planner]
+    ledger: Ledger
+    _records: dict[Job, JobRecord]
+    _table: ChoiceTable
+    _feasible: Feasible
+    _draining: dict[str, dict[int, None]]
+    _freed: list[Freed]
+    _open_tenants: bool
+    _sequence: int
+    _dirty: bool
+    _last_round_s: float
+
+    def submit(
+        self, job: Job, request: JobRequest | Configuration | Gang, now: float
+    ) -> None:
+        """A new job, pending until a round gives it leaves.
+
+        Parameters
+        ----------
+        job
+            A key that the scheduler does not know, str or int.
+        request
+            What it asks for; a gang or configuration alone stands for a request of it.
+        now
+            Seconds, not before the last event.
+
+        Raises
+        ------
+        InvalidRequest
+            If the key is in use, the tenant is unknown, a GPU type does not exist, a
+            gang does not go with the topology, or time runs backward.
+
+        Notes
+        -----
+        A job none of whose configurations could ever run here is taken, and waits with
+        that reason: the cluster may grow, and its user must be told why.
+        """
+        if isinstance(request, (Gang, Configuration)):
+            request = JobRequest((request,))
+        if not isinstance(request, JobRequest):
+            raise InvalidRequest(f"request {request!r}: a JobRequest")
+        if checked_job(job) in self._records:
+            raise InvalidRequest(f"job {job!r}: the scheduler knows it already")
+        record = JobRecord(job, request, self._sequence, now)
+        self._admit(record)
+        try:
+            self._enter(record, now)
+        except BaseException:
+            self._table.remove(record.row)
+            raise
+        self._records[job] = record
+        self._sequence += 1
+        self._dirty = True
+
+    def _admit(self, record: JobRecord) -> None:
+        """Fill what follows from the request and the cluster."""
+        found = self._feasible.of(record.request)
+        record.types, record.infeasible = found.types, found.why
+        record.row = self._table.add(found.goodput, found.gpus, found.columns)
+
+    def _enter(self, record: JobRecord, now: float) -> None:
+        request = record.request
+        if self._open_tenants and request.tenant not in self.ledger.tenants():
+            self.ledger.set_tenant(request.tenant, 1.0, now)
+        self.ledger.submit(
+            record.job, request.tenant, request.gpus, now, weight=request.weight
+        )
+
+    def cancel(self, job: Job, now: float) -> None:
+        """A job's user ends it: one without leaves is gone, another stops next round.
+
+        Raises
+        ------
+        UnknownJob
+            If the scheduler does not know it.
+        InvalidRequest
+            If time runs backward.
+        """
+        record = self._known(job)
+        self.ledger.advance(now)
+        if record.holds:
+            record.closed = True
+        else:
+            self._drop(record, now, failed=False)
+        self._dirty = True
+
+    def finish(self, job: Job, now: float, failed: bool = False) -> JobAccount:
+        """A job ended by itself; its processes are gone and its leaves free.
+
+        Parameters
+        ----------
+        failed
+            Whether it failed rather than completed; its account says so.
+
+        Returns
+        -------
+        Its account in the ledger, for the last time.
+
+        Raises
+        ------
+        UnknownJob, InvalidRequest
+            As for :meth:`cancel`.
+        """
+        record = self._known(job)
+        self.ledger.advance(now)
+        if record.holds:
+            self.planners[record.type].release(job)
+        account = self._drop(record, now, failed)
+        self._dirty = True
+        return account
+
+    def fail(self, leaves: object) -> list[Job]:
+        """Leaves went down; the next round repairs the jobs on them.
+
+        Returns
+        -------
+        Jobs that hold one of them, in order of submission.
+
+        Raises
+        ------
+        InvalidRequest
+            If a leaf does not exist or is listed twice; nothing is changed then.
+        """
+        return self._told("fail", self._by_type("fail", leaves))
+
+    def heal(self, leaves: object) -> list[Job]:
+        """Leaves are up and open again: takes back :meth:`fail` and :meth:`drain`.
+
+        Returns
+        -------
+        As :meth:`fail` does.
+        """
+        by_type = self._by_type("heal", leaves)
+        hit = self._told("heal", by_type)
+        for type, own in by_type.items():
+            self.planners[type].uncordon(own)
+            for leaf in own:
+                self._draining[type].pop(leaf, None)
+        return hit
+
+    def drain(self, leaves: object) -> list[Job]:
+        """Leaves are to become empty; the next round moves the jobs on them away.
+
+        A job that cannot leave stays until its lease ends, and is told why.
+
+        Returns
+        -------
+        As :meth:`fail` does.
+        """
+        by_type = self._by_type("drain", leaves)
+        hit = self._told("cordon", by_type)
+        for type, own in by_type.items():
+            self._draining[type].update(dict.fromkeys(own))
+        return hit
+
+    def fenced(self, job: Job) -> IntArray:
+        """The old processes of a job that moved, failed or left are gone.
+
+        Returns
+        -------
+        The leaves freed: int32.
+        """
+        freed = [planner.fenced(job) for planner in self.planners.values()]
+        self._dirty = True
+        return np.concatenate(freed)
+
+    def released(self, job: Job, now: float | None = None) -> None:
+        """A stopped job's processes are gone: its leaves are free.
+
+        What it did since its last complete checkpoint is lost.
+
+        Parameters
+        ----------
+        now
+            Seconds; None: the time of the last event.
+
+        Raises
+        ------
+        UnknownJob
+            If the scheduler does not know it.
+        InvalidRequest
+            If it was not told to stop, or time runs backward.
+        """
+        record = self._in(job, JobState.STOPPING)
+        self.ledger.advance(self.ledger.now if now is None else now)
+        planner = self.planners[record.type]
+        leaves = planner.placement(job).leaves
+        planner.release(job)
+        self._freed.append(Freed(job, record.type, leaves))
+        self._vacate(record, self.ledger.now)
+        self._dirty = True
+
+    def started(
+        self, job: Job, now: float | None = None, cold_start_s: float | None = None
+    ) -> None:
+        """A job that was told to start runs.
+
+        Parameters
+        ----------
+        now
+            Seconds; None: the time of the last event.
+        cold_start_s
+            What its start cost; None: as its request says.
+
+        Raises
+        ------
+        UnknownJob, InvalidRequest
+            As for :meth:`released`, for a job that is starting.
+        """
+        record = self._in(job, JobState.STARTING)
+        cost = record.request.cold_start_s if cold_start_s is None else cold_start_s
+        cost = _seconds("cold_start_s", cost)
+        self.ledger.advance(self.ledger.now if now is None else now)
+        record.state = JobState.RUNNING
+        record.cold_starts += 1
+        record.cold_start_cost_s += cost
+
+    def start_failed(self, job: Job, now: float | None = None) -> None:
+        """A job could not be started, and nothing of it runs: it waits again.
+
+        Leaves that are to blame are told of by :meth:`fail`.
+
+        Raises
+        ------
+        UnknownJob, InvalidRequest
+            As for :meth:`started`.
+        """
+        record = self._in(job, JobState.STARTING)
+        self.ledger.advance(self.ledger.now if now is None else now)
+        self.planners[record.type].release(job)
+        self._vacate(record, self.ledger.now)
+        self._dirty = True
+
+    def progress(self, job: Job, seconds: float) -> None:
+        """A job did so many more seconds of useful work.
+
+        Raises
+        ------
+        UnknownJob
+            If the scheduler does not know it.
+        InvalidRequest
+            If they are no number from 0.
+        """
+        record = self._known(job)
+        record.progress_s += _seconds("progress", seconds)
+
+    def checkpointed(self, job: Job, seconds: float | None = None) -> None:
+        """A snapshot of a job is complete: it holds all progress told so far.
+
+        Parameters
+        ----------
+        seconds
+            What it cost; None: as its request says.
+
+        Raises
+        ------
+        UnknownJob, InvalidRequest
+            As for :meth:`progress`.
+        """
+        record = self._known(job)
+        cost = record.request.checkpoint_s if seconds is None else seconds
+        record.checkpoint_cost_s += _seconds("checkpoint", cost)
+        record.saved_s = record.progress_s
+        record.checkpoints += 1
+
+    def reweight(self, job: Job, weight: float, now: float) -> None:
+        """A job has another share within its tenant from now on.
+
+        Raises
+        ------
+        UnknownJob, InvalidRequest
+            As the ledger does.
+        """
+        self._known(job)
+        self.ledger.reweight(job, weight, now)
+
+    def set_tenant(self, tenant: str, weight: float, now: float) -> None:
+        """A tenant is there, with this weight from now on.
+
+        Raises
+        ------
+        InvalidRequest
+            As the ledger does.
+        """
+        self.ledger.set_tenant(tenant, weight, now)
+
+    def _known(self, job: Job) -> JobRecord:
+        record = self._records.get(checked_job(job))
+        if record is None:
+            raise UnknownJob(f"job {job!r}: the scheduler does not know it")
+        return record
+
+    def _in(self, job: Job, state: JobState) -> JobRecord:
+        record = self._known(job)
+        if record.state is not state:
+            raise InvalidRequest(f"job {job!r} is {record.state}, not {state}")
+        return record
+
+    def _vacate(self, record: JobRecord, now: float) -> None:
+        """The leaves of a job are free: it waits, or leaves with them."""
+        self.ledger.stop(record.job, now)
+        record.lose()
+        record.configuration = -1
+        record.state = JobState.PENDING
+        record.lease = record.stop = None
+        record.waiting_since_s = now
+        if record.closed:
+            self._drop(record, now, failed=False)
+
+    def _drop(self, record: JobRecord, now: float, failed: bool) -> JobAccount:
+        """Forget a job whose leaves are free."""
+        end = self.ledger.fail if failed else self.ledger.finish
+        end(record.job, now)
+        self._table.remove(record.row)
+        del self._records[record.job]
+        return self.ledger.forget(record.job)
+
+    def _told(self, change: str, by_type: Mapping[str, list[int]]) -> list[Job]:
+        hit: list[Any] = []
+        for type, own in by_type.items():
+            hit += getattr(self.planners[type], change)(own)
+        self._dirty = True
+        return sorted(hit, key=lambda job: self._records[job].sequence)
+
+    def _by_type(self, subject: str, leaves: object) -> dict[str, list[int]]:
+        """Leaf ids by GPU type, checked together."""
+        names, codes = self.topology.type_names, self.topology.type_of
+        found: dict[str, list[int]] = {}
+        for leaf in checked_leaves(self.topology, leaves, subject).tolist():
+            found.setdefault(names[codes[leaf]], []).append(leaf)
+        return found
+
+
+def _seconds(name: str, value: Any) -> float:
+    if not (is_number(value) and value >= 0):
+        raise InvalidRequest(f"{name} {value!r}: seconds, finite and at least 0")
+    return float(value)

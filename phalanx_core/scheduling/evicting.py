@@ -1,0 +1,69 @@
+"""Early ends of leases, for jobs that just came or are urgent; only where configured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from phalanx_core.scheduling.decision import Why
+from phalanx_core.scheduling.options import EarlyEviction
+from phalanx_core.scheduling.records import JobRecord
+from phalanx_core.scheduling.round import Round, Stopped, by_goodput, in_turn
+
+
+def evict(round: Round) -> None:
+    """Try jobs that nobody chose on leaves of their tenant's that may be taken.
+
+    Notes
+    -----
+    Urgent ones first, then in order of submission. The last that got its lease leaves
+    first; what those evicted did since their last checkpoint is lost if their agent
+    cannot save it.
+    """
+    rule = round.options.early_eviction
+    if rule is None:
+        return
+    able = [one for one in round.pending if _may_evict(round, rule, one)]
+    able = sorted(in_turn(able), key=lambda one: not one.request.urgent)
+    for record in able:
+        yielding = [
+            one
+            for one in _last_first(round)
+            if one.request.tenant == record.request.tenant
+            and not one.request.urgent
+            and one.job not in round.stopped
+            and _may_leave(rule, one, round.now)
+        ]
+        for choice in by_goodput(round, record):
+            if round.start_with_room(record, choice, yielding, Why.CHOSEN):
+                round.refused.pop(record.job, None)
+                break
+        for one in yielding:
+            if one.job in round.whatif.given:
+                round.stopped[one.job] = Stopped(Why.EVICTED, f"for {record.job!r}")
+
+
+def _may_evict(round: Round, rule: EarlyEviction, record: JobRecord) -> bool:
+    if record.job in round.started:
+        return False
+    urgent = rule.for_urgent and record.request.urgent
+    return urgent or (rule.for_new and record.leases == 0)
+
+
+def _last_first(round: Round) -> Iterator[JobRecord]:
+    held = [one for one in round.fixed if one.lease is not None]
+    return iter(sorted(held, key=lambda one: (-_start(one), -one.sequence)))
+
+
+def _start(record: JobRecord) -> float:
+    assert record.lease is not None
+    return record.lease.start_s
+
+
+def _may_leave(rule: EarlyEviction, record: JobRecord, now: float) -> bool:
+    lease = record.lease
+    if lease is None:
+        return False
+    age = now - lease.start_s
+    if lease.renewals:
+        return age < rule.renewed_s
+    return rule.first_s[0] <= age < rule.first_s[1]

@@ -1,0 +1,107 @@
+"""Order by what is owed: the most-owed tenant's most-owed job, again and again."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from phalanx_core.fairness import Candidates, allocate_round
+from phalanx_core.placement import Misfit
+from phalanx_core.scheduling.decision import Why
+from phalanx_core.scheduling.records import JobRecord
+from phalanx_core.scheduling.round import (
+    Kept,
+    Refused,
+    Round,
+    array,
+    by_goodput,
+)
+
+
+def choose(round: Round) -> None:
+    """Give leases by the ledger, each placed by the planner before the next is chosen."""
+    jobs = round.undecided()
+    if not jobs:
+        return
+    _Turns(round, jobs).run()
+
+
+class _Turns:
+    """The candidates of a round, and who may still have to leave for them."""
+
+    def __init__(self, round: Round, jobs: list[JobRecord]) -> None:
+        self.round = round
+        self.jobs = jobs
+        names = {name: at for at, name in enumerate(round.ledger.tenants())}
+        ratio = round.ledger.job_ratios([one.job for one in jobs])
+        self.candidates = Candidates(
+            tenant=array((names[one.request.tenant] for one in jobs), np.int64),
+            ratio=ratio,
+            gpus=array((_most(one) for one in jobs), np.int64),
+            submitted=array((one.sequence for one in jobs), np.int64),
+            never_ran=array((one.leases == 0 for one in jobs), np.bool_),
+            urgent=array((one.request.urgent for one in jobs), np.bool_),
+            leases=array((one.leases for one in jobs), np.int64),
+        )
+        self.refused: dict[tuple[str, object], Misfit] = {}
+        tenant_ratio = round.accounts.ratio[self.candidates.tenant]
+        order = np.lexsort((self.candidates.submitted, ratio, tenant_ratio))
+        # Who holds leaves and has not had its turn, the least owed first.
+        self.waiting = {jobs[at].job: jobs[at] for at in order[::-1] if jobs[at].holds}
+
+    def run(self) -> None:
+        """Every candidate has its turn."""
+        round, options = self.round, self.round.options
+        round.clock.lap("fairness")
+        allocate_round(
+            self.candidates,
+            round.accounts,
+            options.lease_s,
+            self.place,
+            reward=options.reward,
+            pass_over=options.pass_over,
+        )
+        for record in self.jobs:
+            if record.holds and record.job not in round.kept:
+                # Out of the round with its tenant, and nobody took its leaves.
+                if record.job not in round.started:
+                    round.keep(record, Kept(Why.RENEWED))
+            elif record.job not in round.started and not record.holds:
+                misfit = round.refused.get(record.job)
+                round.refused[record.job] = misfit or Refused(
+                    Why.OUTBID, "its tenant was passed over before its turn"
+                )
+        round.clock.lap("place")
+
+    def place(self, at: int) -> int:
+        """GPUs that a job gets now, 0 where it cannot be placed."""
+        round, record = self.round, self.jobs[at]
+        self.waiting.pop(record.job, None)
+        if record.holds and round.keep(record, Kept(Why.RENEWED)):
+            return record.way.gpus
+        misfit: Misfit | None = None
+        for choice in by_goodput(round, record):
+            placed = self._start(record, choice)
+            if not isinstance(placed, Misfit):
+                return record.request.ways[choice].gpus
+            misfit = misfit or placed
+        if misfit is not None and not record.holds:
+            round.refused[record.job] = Refused(Why.MISFIT, misfit)
+        return 0
+
+    def _start(self, record: JobRecord, choice: int) -> Misfit | object:
+        """Place it, if need be on leaves of jobs that are owed less."""
+        type, gang = record.types[choice], record.request.ways[choice].gang
+        # What is free or may become so only shrinks, so a refusal holds for the round.
+        known = self.refused.get((type, gang))
+        if known is not None:
+            return known
+        placed = self.round.start_with_room(
+            record, choice, self.waiting.values(), Why.CHOSEN
+        )
+        if isinstance(placed, Misfit):
+            self.refused[type, gang] = placed
+        return placed
+
+
+def _most(record: JobRecord) -> int:
+    return max(one.gpus for one in record.request.ways)
