@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from phalanx_core.scheduling.decision import Why
 from phalanx_core.scheduling.options import EarlyEviction
 from phalanx_core.scheduling.records import JobRecord
-from phalanx_core.scheduling.round import Round, Stopped, by_goodput, in_turn
+from phalanx_core.scheduling.round import Round, Stopped, by_goodput, in_turn, room_of
 
 
 def evict(round: Round) -> None:
@@ -34,7 +34,8 @@ def evict(round: Round) -> None:
             and _may_leave(rule, one, round.now)
         ]
         for choice in by_goodput(round, record):
-            if round.start_with_room(record, choice, yielding, Why.CHOSEN):
+            room = room_of(yielding, record.types[choice])
+            if round.start_with_room(record, choice, yielding, room, Why.CHOSEN):
                 round.refused.pop(record.job, None)
                 break
         for one in yielding:

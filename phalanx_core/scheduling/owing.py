@@ -14,6 +14,7 @@ from phalanx_core.scheduling.round import (
     Round,
     array,
     by_goodput,
+    room_of,
 )
 
 
@@ -47,6 +48,7 @@ class _Turns:
         order = np.lexsort((self.candidates.submitted, ratio, tenant_ratio))
         # Who holds leaves and has not had its turn, the least owed first.
         self.waiting = {jobs[at].job: jobs[at] for at in order[::-1] if jobs[at].holds}
+        self.room = {type: room_of(self.waiting.values(), type) for type in round.types}
 
     def run(self) -> None:
         """Every candidate has its turn."""
@@ -75,7 +77,8 @@ class _Turns:
     def place(self, at: int) -> int:
         """GPUs that a job gets now, 0 where it cannot be placed."""
         round, record = self.round, self.jobs[at]
-        self.waiting.pop(record.job, None)
+        if self.waiting.pop(record.job, None) is not None:
+            self.room[record.type] -= record.way.gpus
         if record.holds and round.keep(record, Kept(Why.RENEWED)):
             return record.way.gpus
         misfit: Misfit | None = None
@@ -96,7 +99,7 @@ class _Turns:
         if known is not None:
             return known
         placed = self.round.start_with_room(
-            record, choice, self.waiting.values(), Why.CHOSEN
+            record, choice, self.waiting.values(), self.room[type], Why.CHOSEN
         )
         if isinstance(placed, Misfit):
             self.refused[type, gang] = placed

@@ -7,7 +7,7 @@ import numpy as np
 from phalanx_core.placement import Misfit, Placement
 from phalanx_core.scheduling.decision import Why
 from phalanx_core.scheduling.records import JobRecord
-from phalanx_core.scheduling.round import Kept, Refused, Round, by_goodput
+from phalanx_core.scheduling.round import Kept, Refused, Round, by_goodput, room_of
 from phalanx_core.scheduling.whatif import WhatIf
 
 
@@ -34,9 +34,10 @@ def serve_overdue(round: Round) -> None:
 def _started(round: Round, record: JobRecord) -> bool:
     ways = by_goodput(round, record)
     yielding = [one for one in least_owed(round) if one.job not in round.kept]
-    for others in ((), yielding):
+    for others in ([], yielding):
         for at in ways:
-            if round.start_with_room(record, at, others, Why.OVERDUE):
+            room = room_of(others, record.types[at])
+            if round.start_with_room(record, at, others, room, Why.OVERDUE):
                 return True
     return False
 

@@ -212,6 +212,7 @@ class Round:
         record: JobRecord,
         configuration: int,
         yielding: Iterable[JobRecord],
+        room: int,
         why: Why,
     ) -> Placement | Misfit:
         """Place a job, on leaves of others where no free ones will do.
@@ -221,24 +222,30 @@ class Round:
         yielding
             Who may give leaves up, first who should first. Twice as many are asked each
             time; who need not have yielded is back afterwards, the last asked first.
+        room
+            Leaves of the configuration's type that they have in all, at least.
         """
         placed = self.start(record, configuration, why)
-        if placed:
-            return placed
         type = record.types[configuration]
-        given = self.whatif.given
-        able = [one for one in yielding if one.type == type and one.job not in given]
-        gpus = record.request.ways[configuration].gpus
-        if self.whatif.free(type) + sum(one.way.gpus for one in able) < gpus:
+        short = record.request.ways[configuration].gpus - self.whatif.free(type)
+        if placed or short > room:
             return placed
-        asked = 0
-        while not placed and asked < len(able):
-            more = able[asked : max(1, 2 * asked)]
-            for one in more:
+        given = self.whatif.given
+        able = (one for one in yielding if one.type == type and one.job not in given)
+        asked: list[JobRecord] = []
+        while not placed:
+            more = []
+            for one in able:
                 self.whatif.give(one)
-            asked += len(more)
+                more.append(one)
+                short -= one.way.gpus
+                if short <= 0 and len(more) >= len(asked):
+                    break
+            if not more:
+                break
+            asked += more
             placed = self.start(record, configuration, why)
-        for one in reversed(able[:asked]):
+        for one in reversed(asked):
             self.whatif.take_back(one.job)
         return placed
 
@@ -266,6 +273,11 @@ def in_turn(records: Iterable[JobRecord]) -> list[JobRecord]:
 def is_running(record: JobRecord) -> bool:
     """Whether it starts or runs."""
     return record.state in (JobState.STARTING, JobState.RUNNING)
+
+
+def room_of(records: Iterable[JobRecord], type: str) -> int:
+    """Leaves of a type that jobs hold."""
+    return sum(one.way.gpus for one in records if one.type == type)
 
 
 def array(values: Iterable[Any], dtype: Any) -> NDArray[Any]:
