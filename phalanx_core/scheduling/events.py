@@ -87,7 +87,11 @@ class Events:
     def _admit(self, record: JobRecord) -> None:
         """Fill what follows from the request and the cluster."""
         found = self._feasible.of(record.request)
-        record.types, record.infeasible = found.types, found.why
+        record.types, record.shapes, record.infeasible = (
+            found.types,
+            found.shapes,
+            found.why,
+        )
         record.row = self._table.add(found.goodput, found.gpus, found.columns)
 
     def _enter(self, record: JobRecord, now: float) -> None:

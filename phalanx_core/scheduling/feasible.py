@@ -23,6 +23,8 @@ class Found(NamedTuple):
         Index of that type.
     gpus
         Leaves.
+    shapes
+        A number that equal gangs on one type share.
     goodput
         NaN where it could never run; in units of the smallest where they are normalized.
     why
@@ -32,6 +34,7 @@ class Found(NamedTuple):
     types: tuple[str, ...]
     columns: list[int]
     gpus: list[int]
+    shapes: tuple[int, ...]
     goodput: list[float]
     why: tuple[str | None, ...]
 
@@ -59,7 +62,8 @@ class Feasible:
         self._columns = {type: at for at, type in enumerate(planners)}
         self._memory = _checked(memory_bytes or {}, planners)
         self._normalized = normalized
-        self._known: dict[tuple[str, Gang], str | None] = {}
+        # Type and gang to a number of their own and why it could never fit, or None.
+        self._known: dict[tuple[str, Gang], tuple[int, str | None]] = {}
 
     def of(self, request: JobRequest) -> Found:
         """A request on this cluster.
@@ -72,7 +76,11 @@ class Feasible:
         """
         types = tuple(self._type(one) for one in request.ways)
         pairs = list(zip(request.ways, types, strict=True))
-        why = tuple(self._why(one, type) for one, type in pairs)
+        rooms = [self._room(one.gang, type) for one, type in pairs]
+        why = tuple(
+            self._memory_why(one, type) or room
+            for (one, type), (_, room) in zip(pairs, rooms, strict=True)
+        )
         goodput = [
             float(one.goodput) if reason is None else nan
             for one, reason in zip(request.ways, why, strict=True)
@@ -84,6 +92,7 @@ class Feasible:
             types,
             [self._columns[type] for type in types],
             [one.gpus for one in request.ways],
+            tuple(shape for shape, _ in rooms),
             goodput,
             why,
         )
@@ -100,23 +109,24 @@ class Feasible:
             raise InvalidRequest(f"{way.gang!r}: type {way.type!r}: one of {names}")
         return way.type
 
-    def _why(self, way: Configuration, type: str) -> str | None:
+    def _memory_why(self, way: Configuration, type: str) -> str | None:
         has = self._memory.get(type)
-        if has is not None and way.memory_bytes > has:
-            return (
-                f"{way.gpus} GPUs: {way.memory_bytes:g} bytes a GPU, "
-                f"and {type} has {has:g}"
-            )
-        key = (type, way.gang)
-        if key not in self._known:
-            self._known[key] = self._room(way.gang, type)
-        return self._known[key]
+        if has is None or way.memory_bytes <= has:
+            return None
+        return (
+            f"{way.gpus} GPUs: {way.memory_bytes:g} bytes a GPU, and {type} has {has:g}"
+        )
 
-    def _room(self, gang: Gang, type: str) -> str | None:
-        answer = self._planners[type].fits(gang)
-        if isinstance(answer, Misfit) and answer.code is MisfitCode.TOO_LARGE:
-            return answer.reason
-        return None
+    def _room(self, gang: Gang, type: str) -> tuple[int, str | None]:
+        known = self._known.get((type, gang))
+        if known is None:
+            answer = self._planners[type].fits(gang)
+            why = None
+            if isinstance(answer, Misfit) and answer.code is MisfitCode.TOO_LARGE:
+                why = answer.reason
+            known = len(self._known), why
+            self._known[type, gang] = known
+        return known
 
 
 def _checked(

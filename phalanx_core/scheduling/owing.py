@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import numpy as np
 
 from phalanx_core.fairness import Candidates, allocate_round
@@ -43,7 +45,7 @@ class _Turns:
             urgent=array((one.request.urgent for one in jobs), np.bool_),
             leases=array((one.leases for one in jobs), np.int64),
         )
-        self.refused: dict[tuple[str, object], Misfit] = {}
+        self.refused: dict[int, Misfit] = {}
         tenant_ratio = round.accounts.ratio[self.candidates.tenant]
         order = np.lexsort((self.candidates.submitted, ratio, tenant_ratio))
         # Who holds leaves and has not had its turn, the least owed first.
@@ -93,16 +95,20 @@ class _Turns:
 
     def _start(self, record: JobRecord, choice: int) -> Misfit | object:
         """Place it, if need be on leaves of jobs that are owed less."""
-        type, gang = record.types[choice], record.request.ways[choice].gang
+        type, shape = record.types[choice], record.shapes[choice]
         # What is free or may become so only shrinks, so a refusal holds for the round.
-        known = self.refused.get((type, gang))
+        known = self.refused.get(shape)
         if known is not None:
             return known
+        given = self.round.whatif.given
+        before = len(given)
         placed = self.round.start_with_room(
             record, choice, self.waiting.values(), self.room[type], Why.CHOSEN
         )
         if isinstance(placed, Misfit):
-            self.refused[type, gang] = placed
+            self.refused[shape] = placed
+        for job in list(islice(reversed(given), len(given) - before)):
+            self.room[type] -= self.waiting.pop(job).way.gpus
         return placed
 
 

@@ -97,6 +97,7 @@ class JobRecord:
         "row",
         "saved_s",
         "sequence",
+        "shapes",
         "state",
         "stop",
         "stop_s",
@@ -114,6 +115,8 @@ class JobRecord:
         self.sequence = sequence
         self.row = -1
         self.types: tuple[str, ...] = ()
+        # Of each configuration a number that equal gangs on one type share.
+        self.shapes: tuple[int, ...] = ()
         # Of each configuration why it can never run here, or None.
         self.infeasible: tuple[str | None, ...] = ()
         self.state = JobState.PENDING
@@ -209,5 +212,5 @@ class JobRecord:
         return record
 
 
-_KEPT_APART = ("request", "lease", "row", "types", "infeasible")
+_KEPT_APART = ("request", "lease", "row", "types", "shapes", "infeasible")
 _SAVED = tuple(name for name in JobRecord.__slots__ if name not in _KEPT_APART)
