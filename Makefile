@@ -73,6 +73,7 @@ mutants: $(VENV)/.all
 	$(PY) -m tests.mutants.policies
 	$(PY) -m tests.mutants.rounds
 	$(PY) -m tests.mutants.reliability
+	$(PY) -m tests.mutants.allocation
 	$(PY) -m tests.mutants.experiments
 
 # docs/reproduction.md as this tree measures it; a test compares all of it but the times.

@@ -56,10 +56,10 @@ class Allocation:
 
     def __str__(self) -> str:
         text = (
-            f"{self.granted.size} jobs get {int(self.gpus.sum())} GPUs, "
-            f"{self.passed_over.size} passed over"
+            f"granted {self.granted.size} ({int(self.gpus.sum())} GPUs), "
+            f"passed over {self.passed_over.size}"
         )
-        return text + (f", {self.untried.size} untried" if self.untried.size else "")
+        return text + (f", untried {self.untried.size}" if self.untried.size else "")
 
 
 def allocate_round(
@@ -99,7 +99,8 @@ def allocate_round(
     ------
     InvalidRequest
         If an argument is not as said above, a job's tenant has no account, the reward
-        has a NaN, or ``place`` answers something else. Exceptions of ``place`` pass.
+        has a NaN: nothing was asked for yet. If ``place`` answers something else; what
+        it took stays taken, as where it raises, and its exceptions pass.
 
     Notes
     -----
@@ -122,7 +123,7 @@ def allocate_round(
     ...     return gpus
     >>> found = allocate_round(jobs, accounts, 900, place)
     >>> print(found)
-    2 jobs get 12 GPUs, 1 passed over
+    granted 2 (12 GPUs), passed over 1
     >>> found.granted.tolist(), found.ratios.round(2).tolist()
     ([0, 1], [0.85, 0.9])
     """

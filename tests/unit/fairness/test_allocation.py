@@ -155,7 +155,7 @@ def test_tenants_are_passed_over_as_printed() -> None:
     )
     assert told(found) == ([(2, 2)], [0])
     assert found.untried.tolist() == [1]
-    assert str(found) == "1 jobs get 2 GPUs, 1 passed over, 1 untried"
+    assert str(found) == "granted 1 (2 GPUs), passed over 1, untried 1"
 
 
 def test_equal_ratios_go_by_service_over_quota() -> None:
@@ -196,7 +196,7 @@ def test_what_is_granted_is_charged() -> None:
 def test_no_jobs_and_no_tenants() -> None:
     """Nothing is asked for, and nothing granted."""
     found = allocate_round(jobs_of([]), accounts([], []), 900, pytest.fail)
-    assert str(found) == "0 jobs get 0 GPUs, 0 passed over"
+    assert str(found) == "granted 0 (0 GPUs), passed over 0"
     assert [row.dtype for row in (found.granted, found.ratios)] == [
         np.int64,
         np.float64,
@@ -315,4 +315,4 @@ def test_it_reads_well() -> None:
     """One line that a log can hold."""
     row = np.array([8, 4])
     found = Allocation(row, row, row / 8, row[:1], row[:0], row / 8, row / 8)
-    assert str(found) == "2 jobs get 12 GPUs, 1 passed over"
+    assert str(found) == "granted 2 (12 GPUs), passed over 1"

@@ -191,6 +191,8 @@ def test_accounts_far_apart() -> None:
     tenants = TenantAccounts([1e308, 0, 5e-324], [5e-324, 1e308, 1], [0, 0, 1])
     assert tenant_budgets(tenants, [9, 9, 9], 20, 5e-324).tolist() == [2, 9, 9]
     assert tenant_budgets(tenants, [9, 9, 9], 12, 1e300).tolist() == [0, 9, 3]
+    beyond = TenantAccounts([1.5e308, 1e308], [5e-324] * 2, [0, 0])
+    assert tenant_budgets(beyond, [9, 9], 5, 900).tolist() == [0, 5]
 
 
 def test_no_tenants() -> None:
