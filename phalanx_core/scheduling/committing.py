@@ -144,9 +144,9 @@ class Commit:
             )
             record.state, record.stop, record.stop_s = JobState.STOPPING, why, now
             record.lease = None
-            if why is Why.BROKEN:
-                record.lose()
             if self.at_once:
+                if why is not Why.BROKEN:  # whoever carries this out waits for it
+                    record.save(record.request.checkpoint_s)
                 self.freed.append(Freed(job, record.type, self.given[job]))
         return actions
 
@@ -184,15 +184,22 @@ class Commit:
             configuration=configuration,
             type=record.type,
             lease_end_s=record.lease.end_s,
+            worth=self._worth(record),
         )
+
+    def _worth(self, record: JobRecord) -> float | None:
+        row = self.round.worth.get(record.job)
+        return None if row is None else float(row[record.configuration])
 
     def _moved(self) -> list[Action]:
         actions = []
         for record, repair, why in self.round.moved:
             if record.job in self.stops:
                 continue
-            if why is Why.FAILED:
+            failed = why is Why.FAILED
+            if failed:
                 record.lose()
+            record.begin(record.request.cold_start_s)
             actions.append(
                 Action(
                     ActionKind.MOVE,
@@ -200,6 +207,7 @@ class Commit:
                     why,
                     "",
                     repair,
+                    checkpoint=not failed,
                     configuration=record.configuration,
                     type=record.type,
                     lease_end_s=record.lease_end_s,
@@ -232,6 +240,7 @@ class Commit:
                     type=record.type,
                     lease_end_s=record.lease_end_s,
                     checkpoint=renewed,
+                    worth=self._worth(record),
                 )
             )
         return actions
@@ -240,7 +249,7 @@ class Commit:
         round = self.round
         actions = []
         for job, record in self.records.items():
-            if job in self.stops and not self.at_once:
+            if job in self.stops and (record.closed or not self.at_once):
                 continue  # its stop is its outcome
             if record.state is JobState.STOPPING:
                 why, detail = Why.STOPPING, f"since {record.stop_s:g} s"

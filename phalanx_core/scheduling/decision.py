@@ -92,6 +92,9 @@ class Action:
         When its lease ends; not part of equality. None where it has no lease.
     checkpoint
         Whether a lease ends, renewed or not, so that a checkpoint is due.
+    worth
+        Utility of the configuration that was chosen, where the order is by utility and a
+        choice was made; not part of equality, as it grows with time. Else None.
     repair
         Moves of a "move"; else None.
     """
@@ -107,6 +110,7 @@ class Action:
         "repair",
         "type",
         "why",
+        "worth",
     )
 
     def __init__(
@@ -121,6 +125,7 @@ class Action:
         type: str | None = None,
         lease_end_s: float | None = None,
         checkpoint: bool = False,
+        worth: float | None = None,
     ) -> None:
         self.kind = kind
         self.job = job
@@ -131,6 +136,7 @@ class Action:
         self.type = type
         self.lease_end_s = lease_end_s
         self.checkpoint = checkpoint
+        self.worth = worth
         self.repair = given if isinstance(given, Repair) else None
 
     @property
@@ -184,6 +190,7 @@ class Action:
             "leaves": self.leaves.tolist(),
             "lease_end_s": self.lease_end_s,
             "checkpoint": self.checkpoint,
+            "worth": self.worth,
         }
         if self.repair is not None:
             told["moves"] = self.repair.moves.tolist()

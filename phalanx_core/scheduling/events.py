@@ -248,8 +248,7 @@ class Events:
         cost = _seconds("cold_start_s", cost)
         self.ledger.advance(self.ledger.now if now is None else now)
         record.state = JobState.RUNNING
-        record.cold_starts += 1
-        record.cold_start_cost_s += cost
+        record.begin(cost)
 
     def start_failed(self, job: Job, now: float | None = None) -> None:
         """A job could not be started, and nothing of it runs: it waits again.
@@ -264,7 +263,13 @@ class Events:
         record = self._in(job, JobState.STARTING)
         self.ledger.advance(self.ledger.now if now is None else now)
         self.planners[record.type].release(job)
+        since = record.waiting_since_s
+        if record.lease is not None:  # the lease that it never used does not count
+            record.leases -= 1
+            record.waited_s -= record.lease.start_s - since
         self._vacate(record, self.ledger.now)
+        if not record.closed:
+            record.waiting_since_s = since
         self._dirty = True
 
     def progress(self, job: Job, seconds: float) -> None:
@@ -295,9 +300,7 @@ class Events:
         """
         record = self._known(job)
         cost = record.request.checkpoint_s if seconds is None else seconds
-        record.checkpoint_cost_s += _seconds("checkpoint", cost)
-        record.saved_s = record.progress_s
-        record.checkpoints += 1
+        record.save(_seconds("checkpoint", cost))
 
     def reweight(self, job: Job, weight: float, now: float) -> None:
         """A job has another share within its tenant from now on.

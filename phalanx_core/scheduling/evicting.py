@@ -22,6 +22,7 @@ def evict(round: Round) -> None:
     rule = round.options.early_eviction
     if rule is None:
         return
+    moved = {one.record.job for one in round.moved}
     able = [one for one in round.pending if _may_evict(round, rule, one)]
     able = sorted(in_turn(able), key=lambda one: not one.request.urgent)
     for record in able:
@@ -31,6 +32,7 @@ def evict(round: Round) -> None:
             if one.request.tenant == record.request.tenant
             and not one.request.urgent
             and one.job not in round.stopped
+            and one.job not in moved
             and _may_leave(rule, one, round.now)
         ]
         for choice in by_goodput(round, record):

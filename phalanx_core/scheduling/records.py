@@ -166,6 +166,17 @@ class JobRecord:
         """All seconds without leaves."""
         return self.waited_s + self.waiting_s(now)
 
+    def save(self, cost_s: float) -> None:
+        """A snapshot with all progress so far is complete."""
+        self.saved_s = self.progress_s
+        self.checkpoints += 1
+        self.checkpoint_cost_s += cost_s
+
+    def begin(self, cost_s: float) -> None:
+        """It goes on from a checkpoint, on leaves that it did not have."""
+        self.cold_starts += 1
+        self.cold_start_cost_s += cost_s
+
     def lose(self) -> None:
         """Go back to the last complete snapshot: what came after is lost."""
         self.lost_s += self.progress_s - self.saved_s

@@ -39,11 +39,11 @@ def repair(
     ]
     broken.sort(key=lambda one: (-one.request.priority, one.sequence))
     for record in broken:
-        if record.lease is not None and record.lease.is_over(round.now):
-            round.lame.add(record.job)
-            continue
-        answer = round.whatif.of(record.type).replan(record.job)
-        if isinstance(answer, Repair):
+        over = record.lease is not None and record.lease.is_over(round.now)
+        answer = round.whatif.of(record.type).replan(record.job, apply=not over)
+        if isinstance(answer, Repair) and over:
+            round.lame[record.job] = answer
+        elif isinstance(answer, Repair):
             round.moved.append(Moved(record, answer, Why.FAILED))
         else:
             round.stopped[record.job] = Stopped(Why.BROKEN, answer)
@@ -67,6 +67,7 @@ def _drain(
                 round.moved.append(Moved(record, answer, Why.DRAINING))
                 # It has just moved, so who comes next is decided in the next round.
                 if over:
+                    round.lame.pop(record.job, None)
                     until = now + round.options.round_s
                     round.kept[record.job] = Kept(Why.LEASED, until)
         elif over:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from phalanx_core.errors import StalePlan
 from phalanx_core.fairness import Ledger, TenantAccounts
 from phalanx_core.placement import Misfit, Placement, Repair
 from phalanx_core.placement.keys import Job
@@ -114,9 +115,12 @@ class Round:
     pending
         Jobs without leaves, in order of submission.
     lame
-        Jobs whose lease is over and that lost leaves: repaired if they are kept.
+        Jobs whose lease is over and that lost leaves, to the repair that is made if they
+        are kept.
     leaving
         Jobs that are stopping, or must: their leaves are free on the copies.
+    worth
+        Utility of each configuration of each job about which a choice was made.
     reserved, closed
         GPU type to leaves that are held for jobs that waited too long, and to the free
         ones of them, which are cordoned on the copies.
@@ -143,7 +147,7 @@ class Round:
         self.fixed: list[JobRecord] = []
         self.ending: list[JobRecord] = []
         self.pending: list[JobRecord] = []
-        self.lame: set[Job] = set()
+        self.lame: dict[Job, Repair] = {}
         self.leaving: dict[Job, JobRecord] = {}
         self.moved: list[Moved] = []
         self.kept: dict[Job, Kept] = {}
@@ -151,6 +155,7 @@ class Round:
         self.started: dict[Job, Started] = {}
         self.refused: dict[Job, Refused] = {}
         self.bids: dict[Job, Bid] = {}
+        self.worth: dict[Job, NDArray[np.float64]] = {}
         self.cuts: list[Cut] = []
         self.reserved: dict[str, list[int]] = {}
         self.closed: dict[str, list[int]] = {}
@@ -184,14 +189,21 @@ class Round:
         if record.job in self.whatif.given:
             if not self.whatif.take_back(record.job):
                 return False
-        elif record.job in self.lame:
-            answer = self.whatif.of(record.type).replan(record.job)
-            if isinstance(answer, Misfit):
-                self.whatif.give(record)
-                self.stopped[record.job] = Stopped(Why.BROKEN, answer)
-                return False
-            self.moved.append(Moved(record, answer, Why.FAILED))
+        elif record.job in self.lame and not self._mend(record):
+            self.whatif.give(record)
+            self.stopped[record.job] = Stopped(Why.BROKEN, "others took what it needs")
+            return False
         self.kept[record.job] = kept
+        return True
+
+    def _mend(self, record: JobRecord) -> bool:
+        """Carry out the repair that was found before anybody gave leaves up."""
+        repair = self.lame[record.job]
+        try:
+            self.whatif.of(record.type).apply(repair)
+        except StalePlan:
+            return False
+        self.moved.append(Moved(record, repair, Why.FAILED))
         return True
 
     def start(

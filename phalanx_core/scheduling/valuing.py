@@ -22,6 +22,7 @@ def choose(round: Round) -> None:
     if not open_:
         return
     worth = _worth(round, open_)
+    round.worth = dict(zip((one.job for one in open_), worth, strict=True))
     if round.options.order == "owed-then-utility":
         round.budgets = _budgets(round, open_)
         round.clock.lap("fairness")
@@ -66,10 +67,7 @@ def _capacity(round: Round, jobs: Sequence[JobRecord]) -> NDArray[np.int64]:
 def _budgets(round: Round, jobs: Sequence[JobRecord]) -> NDArray[np.int64]:
     """GPUs of each type for each tenant, those among them that are held already."""
     names = {name: at for at, name in enumerate(round.ledger.tenants())}
-    types = {type: at for at, type in enumerate(round.types)}
-    claims = np.zeros((len(names), len(types)), np.int64)
-    for one in _held(round):
-        claims[names[one.request.tenant], types[one.type]] += one.way.gpus
+    claims = _taken(round)
     capacity = _capacity(round, jobs) + claims.sum(axis=0)
     rows = array((one.row for one in jobs), np.intp)
     wanted = np.where(
@@ -81,26 +79,21 @@ def _budgets(round: Round, jobs: Sequence[JobRecord]) -> NDArray[np.int64]:
     return tenant_budgets_by_type(round.accounts, claims, capacity, lease_s)
 
 
-def _held(round: Round) -> list[JobRecord]:
-    """Jobs that have leaves whatever is chosen."""
-    kept = [one for one in round.ending if one.job in round.kept]
-    return [*round.fixed, *kept]
-
-
-def _left_of(round: Round, budgets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """What is left of the tenants' budgets."""
+def _taken(round: Round) -> NDArray[np.int64]:
+    """GPUs of each type that each tenant has whatever is chosen now."""
     names = {name: at for at, name in enumerate(round.ledger.tenants())}
     types = {type: at for at, type in enumerate(round.types)}
-    left = budgets.copy()
-    for one in _held(round):
-        left[names[one.request.tenant], types[one.type]] -= one.way.gpus
-    for one in round.pending + round.ending:
+    taken = np.zeros((len(names), len(types)), np.int64)
+    kept = (one for one in round.ending if one.job in round.kept)
+    for one in (*round.fixed, *kept):
+        taken[names[one.request.tenant], types[one.type]] += one.way.gpus
+    for one in (*round.pending, *round.ending):
         started = round.started.get(one.job)
         if started is not None:
             type = types[one.types[started.configuration]]
             gpus = one.request.ways[started.configuration].gpus
-            left[names[one.request.tenant], type] -= gpus
-    return np.maximum(left, 0)
+            taken[names[one.request.tenant], type] += gpus
+    return taken
 
 
 def _settle(
@@ -148,7 +141,7 @@ def _solved(
     if budgets is not None:
         names = {name: at for at, name in enumerate(round.ledger.tenants())}
         tenant = array((names[one.request.tenant] for one in jobs), np.int64)
-        quota = _left_of(round, budgets)
+        quota = np.maximum(budgets - _taken(round), 0)
     # A job whose leaves were given away holds nothing any more.
     given = round.whatif.given
     current = array(
