@@ -237,11 +237,13 @@ class Round:
         room
             Leaves of the configuration's type that they have in all, at least.
         """
-        placed = self.start(record, configuration, why)
         type = record.types[configuration]
         short = record.request.ways[configuration].gpus - self.whatif.free(type)
-        if placed or short > room:
-            return placed
+        placed: Placement | Misfit | None = None
+        if short <= 0 or short > room:
+            placed = self.start(record, configuration, why)
+            if placed or short > room:
+                return placed
         given = self.whatif.given
         able = (one for one in yielding if one.type == type and one.job not in given)
         asked: list[JobRecord] = []
@@ -257,9 +259,22 @@ class Round:
                 break
             asked += more
             placed = self.start(record, configuration, why)
+        self._take_back(asked, placed)
+        return self.start(record, configuration, why) if placed is None else placed
+
+    def _take_back(
+        self, asked: list[JobRecord], placed: Placement | Misfit | None
+    ) -> None:
+        """Those whose leaves were not needed have them again, the last asked first."""
+        taken: set[int] = set()
+        if isinstance(placed, Placement):
+            taken.update(placed.leaves.tolist())
         for one in reversed(asked):
-            self.whatif.take_back(one.job)
-        return placed
+            leaves = self.whatif.given[one.job].leaves
+            if taken.isdisjoint(leaves.tolist()):
+                self.whatif.take_back(one.job)
+            else:
+                self.whatif.lose(one.job)
 
     def cut(self, record: JobRecord, configuration: int, misfit: Misfit) -> None:
         """Note a choice that the topology cannot hold."""

@@ -31,6 +31,8 @@ class WhatIf:
         self._copies: dict[str, Planner] = {}
         # Jobs whose leaves are free on the copies.
         self.given: dict[Job, Given] = {}
+        # Those of whose leaves somebody has taken one: who starts stays for the round.
+        self._taken: set[Job] = set()
 
     def of(self, type: str) -> Planner:
         """The copy of a type, to be changed."""
@@ -57,8 +59,17 @@ class WhatIf:
 
     def is_intact(self, job: Job) -> bool:
         """Whether all that a job gave up could be taken back."""
+        if job in self._taken:
+            return False
         given = self.given[job]
-        return bool(self.read(given.type).unheld(given.leaves).all())
+        intact = bool(self.read(given.type).unheld(given.leaves).all())
+        if not intact:
+            self._taken.add(job)
+        return intact
+
+    def lose(self, job: Job) -> None:
+        """A leaf that a job gave up is known to be somebody else's."""
+        self._taken.add(job)
 
     def take_back(self, job: Job) -> bool:
         """Undo :meth:`give` where nobody has taken a leaf since; whether it was so."""
@@ -86,7 +97,7 @@ class WhatIf:
         return self.of(type).place(job, gang)
 
     def withdraw(self, job: Job, type: str) -> None:
-        """Undo :meth:`place`."""
+        """Undo :meth:`place`, at the end of a round."""
         self.of(type).release(job)
 
     def accept(self) -> None:
