@@ -8,6 +8,7 @@ from phalanx_core.fairness.accounts import (
     ratio,
 )
 from phalanx_core.fairness.allocation import Allocation, allocate_round
+from phalanx_core.fairness.batch import entitlements
 from phalanx_core.fairness.budgets import tenant_budgets, tenant_budgets_by_type
 from phalanx_core.fairness.candidates import Candidates, TenantAccounts
 from phalanx_core.fairness.ledger import Ledger
@@ -32,6 +33,7 @@ __all__ = [
     "TenantAccounts",
     "TenantTable",
     "allocate_round",
+    "entitlements",
     "in_order",
     "long_running_first",
     "new_first",

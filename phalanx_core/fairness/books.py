@@ -34,6 +34,9 @@ from phalanx_core.fairness.rows import Integral, JobRow, TenantRow
 from phalanx_core.fairness.settling import settle
 
 BUCKETS_MAX = 10_000
+# Entries of a tenant's log at which it is read, so that nobody need ask for the sake of
+# memory.
+LOG_MAX = 2**16
 
 
 class Books:
@@ -202,7 +205,8 @@ class Books:
         rows = self._tenants.values()
         total = fsum(row.weight for row in rows)
         for row in rows:
-            row.log(self._now)
+            if row.log(self._now) >= LOG_MAX:
+                settle(row, self._now)
             row.quota = self._capacity * row.weight / total
             row.share(self._now)
 
@@ -218,6 +222,8 @@ class Books:
         end, begin = self._bucket_end, start + bucket * size
         for tenant in self._tenants.values():
             tenant.roll(end, begin, bucket - old - 1, size)
+            if len(tenant.spans) >= LOG_MAX:
+                settle(tenant, begin)
         self._bucket = bucket
         self._bucket_end = start + (bucket + 1) * size
 

@@ -43,6 +43,8 @@ def time_of(now: Any, last: float) -> float:
 
 def count_of(name: str, given: Any) -> int:
     """A whole number of GPUs from 1."""
+    if type(given) is int and 1 <= given <= COUNT_MAX:
+        return given
     if not (is_whole(given) and 1 <= given <= COUNT_MAX):
         raise InvalidRequest(f"{name} {shown(given)}: a whole number of GPUs from 1")
     return int(given)
@@ -50,6 +52,8 @@ def count_of(name: str, given: Any) -> int:
 
 def weight_of(name: str, given: Any) -> float:
     """A weight, of a job or a tenant."""
+    if type(given) is float and WEIGHT_MIN <= given <= WEIGHT_MAX:
+        return given
     if not (is_number(given) and WEIGHT_MIN <= given <= WEIGHT_MAX):
         raise InvalidRequest(f"{name} {shown(given)}: from 1e-12 to 1e12")
     return float(given)
@@ -64,20 +68,35 @@ def capacity_of(given: Any) -> float:
 
 def row_of(jobs: dict[Job, JobRow], job: Any) -> JobRow:
     """The row of a job that the ledger knows."""
-    row = jobs.get(job) if isinstance(job, (str, int)) else None
+    # 1, 1.0 and True are one key of a dictionary, and but the first a job's.
+    kind = type(job)
+    row = jobs.get(job) if kind is str or kind is int else None
     if row is None:
         raise UnknownJob(f"job {shown(job)}: the ledger does not know it")
     return row
 
 
-def active_row(jobs: dict[Job, JobRow], job: Any, wanted: str) -> JobRow:
-    """The row of an active job, or of one in the state that a change needs."""
+def pending_row(jobs: dict[Job, JobRow], job: Any) -> JobRow:
+    """The row of a pending job."""
     row = row_of(jobs, job)
-    if wanted == "active":
-        if row.state in (JobState.FINISHED, JobState.FAILED):
-            raise InvalidRequest(f"job {shown(job)}: it is {row.state}, not active")
-    elif row.state != wanted:
-        raise InvalidRequest(f"job {shown(job)}: it is {row.state}, not {wanted}")
+    if row.state is not JobState.PENDING:
+        raise InvalidRequest(f"job {shown(job)}: it is {row.state}, not pending")
+    return row
+
+
+def running_row(jobs: dict[Job, JobRow], job: Any) -> JobRow:
+    """The row of a running job."""
+    row = row_of(jobs, job)
+    if row.state is not JobState.RUNNING:
+        raise InvalidRequest(f"job {shown(job)}: it is {row.state}, not running")
+    return row
+
+
+def active_row(jobs: dict[Job, JobRow], job: Any) -> JobRow:
+    """The row of a pending or running job."""
+    row = row_of(jobs, job)
+    if row.state is JobState.FINISHED or row.state is JobState.FAILED:
+        raise InvalidRequest(f"job {shown(job)}: it is {row.state}, not active")
     return row
 
 
@@ -91,14 +110,16 @@ def tenant_of(tenants: dict[str, TenantRow], tenant: Any) -> TenantRow:
 
 def new_job(jobs: dict[Job, JobRow], job: Any) -> Job:
     """The key of a job that the ledger does not know yet."""
-    if not isinstance(job, (str, int)) or isinstance(job, bool):
+    kind = type(job)
+    if not (kind is str or kind is int):
         raise InvalidRequest(f"job {shown(job)}: a job's key is a str or an int")
-    if isinstance(job, int) and job.bit_length() > 512:
-        raise InvalidRequest(f"job {shown(job)}: a number of 512 bits at most")
-    known = jobs.get(job)
+    key: Job = job
+    if kind is int and key.bit_length() > 512:  # type: ignore[union-attr]
+        raise InvalidRequest(f"job {shown(job)}: a number of at most 512 bits")
+    known = jobs.get(key)
     if known is not None:
         raise InvalidRequest(f"job {job!r}: the ledger knows it, as {known.state}")
-    return job
+    return key
 
 
 def tenant_name(given: Any) -> str:

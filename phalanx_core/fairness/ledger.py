@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from phalanx_core.errors import InvalidRequest
+from phalanx_core.errors import InvalidRequest, SaveError
 from phalanx_core.fairness.accounts import Job, JobAccount, JobState
-from phalanx_core.fairness.books import Books
+from phalanx_core.fairness.books import LOG_MAX, Books
 from phalanx_core.fairness.changes import (
     TIME_MAX,
     active_row,
     capacity_of,
     count_of,
     new_job,
+    pending_row,
     row_of,
+    running_row,
     shown,
     tenant_name,
     tenant_of,
     time_of,
     weight_of,
 )
+from phalanx_core.fairness.invariants import validate
 from phalanx_core.fairness.rows import JobRow, added
+from phalanx_core.fairness.saving import opening, restore, saved
 from phalanx_core.fairness.settling import settle
 
 PENDING, RUNNING = JobState.PENDING, JobState.RUNNING
-# Entries of a tenant's log at which it is read, so that nobody has to ask for memory's
-# sake.
-LOG_MAX = 2**16
 
 
 class Ledger(Books):
@@ -121,7 +122,7 @@ class Ledger(Books):
     def start(self, job: Job, now: float, gpus: int | None = None) -> None:
         """A pending job runs: its lease begins, on as many GPUs as it asks for or ``gpus``."""
         now = self._time(now)
-        row = active_row(self._jobs, job, PENDING)
+        row = pending_row(self._jobs, job)
         gpus = row.demand if gpus is None else count_of("gpus", gpus)
         self._move(now)
         row.state = RUNNING
@@ -130,7 +131,7 @@ class Ledger(Books):
     def stop(self, job: Job, now: float) -> None:
         """A running job is pending again: its lease ended, or it was preempted."""
         now = self._time(now)
-        row = active_row(self._jobs, job, RUNNING)
+        row = running_row(self._jobs, job)
         self._move(now)
         row.state = PENDING
         self._lease(row, now, 0)
@@ -152,7 +153,7 @@ class Ledger(Books):
         pending one takes no ``gpus``.
         """
         now = self._time(now)
-        row = active_row(self._jobs, job, "active")
+        row = active_row(self._jobs, job)
         demand = count_of("demand", demand)
         running = row.state is RUNNING
         if gpus is None:
@@ -169,7 +170,7 @@ class Ledger(Books):
     def reweight(self, job: Job, weight: float, now: float) -> None:
         """An active job has another weight among its tenant's."""
         now = self._time(now)
-        row = active_row(self._jobs, job, "active")
+        row = active_row(self._jobs, job)
         weight = weight_of("weight", weight)
         self._move(now)
         self._reshape(row, now, row.demand, weight)
@@ -229,6 +230,43 @@ class Ledger(Books):
             settle(tenant, self._now)
         return tuple([self._forget(row) for row in rows])
 
+    def save(self) -> bytes:
+        """The whole ledger; the same for the same history of calls.
+
+        Notes
+        -----
+        Reads all logs, as :meth:`job_ratios` does, so a loaded ledger goes on bit for bit
+        as this one.
+        """
+        return saved(self)
+
+    @classmethod
+    def load(cls, data: bytes) -> Ledger:
+        """The ledger that :meth:`save` made these bytes of.
+
+        Raises
+        ------
+        SaveError
+            If they are damaged, of another version or no ledger's.
+
+        Examples
+        --------
+        >>> ledger = Ledger(8, {"A": 1.0})
+        >>> Ledger.load(ledger.save()).tenant("A").quota
+        8.0
+        """
+        terms = opening(data)
+        try:
+            ledger = cls(**terms)
+        except InvalidRequest as error:
+            raise SaveError(f"the saved ledger's terms: {error}") from error
+        restore(ledger, data)
+        return ledger
+
+    def validate(self) -> None:
+        """None, or :class:`InvariantBroken` with a tag of :mod:`.invariants`. O(all)."""
+        validate(self)
+
     def _forget(self, row: JobRow) -> JobAccount:
         account = self._account(row)
         self._forgotten = added(*self._forgotten, account.service)
@@ -256,7 +294,7 @@ class Ledger(Books):
 
     def _end(self, job: Job, now: float, state: JobState) -> None:
         now = self._time(now)
-        row = active_row(self._jobs, job, "active")
+        row = active_row(self._jobs, job)
         self._move(now)
         if row.state is RUNNING:
             self._lease(row, now, 0)
@@ -265,6 +303,7 @@ class Ledger(Books):
         leave = home.log(now)
         if row.join < leave:
             home.segments.append((row, row.join, leave, row.demand, row.weight))
+        row.join = 0
         del home.jobs[job]
         home.demand -= row.demand
         home.weigh(-row.weight)
@@ -284,3 +323,5 @@ class Ledger(Books):
         home.weigh(weight)
         row.demand, row.weight = demand, weight
         home.share(now)
+        if len(home.segments) >= LOG_MAX:
+            settle(home, now)

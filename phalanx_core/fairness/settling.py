@@ -1,10 +1,11 @@
-"""What a tenant's log gives its jobs: plain sums where it is short."""
+"""What a tenant's log gives its jobs: plain sums where it is short, else the kernel."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from phalanx_core.fairness.kernels import sum_segments
 from phalanx_core.fairness.rows import JobRow, TenantRow, added
 
 FloatArray = NDArray[np.float64]
@@ -42,8 +43,10 @@ def settle(tenant: TenantRow, now: float) -> None:
     products = pieces * len(active) + sum(one[2] - one[1] for one in segments)
     if products <= LOOP_PRODUCTS:
         _by_loop(tenant, active, pieces)
-    else:
+    elif products <= ARRAY_PRODUCTS:
         _by_arrays(tenant, active)
+    else:
+        _by_kernel(tenant, active, pieces)
     for row in tenant.jobs.values():
         row.join = 0
     tenant.spans, tenant.levels, tenant.segments = [], [], []
@@ -74,15 +77,34 @@ def _by_arrays(tenant: TenantRow, active: list[JobRow]) -> None:
     spans, levels = np.array(tenant.spans), np.array(tenant.levels)
     for row, join, leave, demand, weight in tenant.segments:
         _give(row, _sum(spans[join:leave], levels[join:leave], demand, weight))
-    step = max(1, ARRAY_PRODUCTS // len(spans))
-    for begin in range(0, len(active), step):
-        rows = active[begin : begin + step]
-        demands = np.array([row.demand for row in rows], np.float64)
-        weights = np.array([row.weight for row in rows])
+    if active:
+        demands = np.array([row.demand for row in active], np.float64)
+        weights = np.array([row.weight for row in active])
         shares = np.minimum(demands[:, None], levels * weights[:, None])
-        for row, more in zip(rows, (shares * spans).sum(axis=1).tolist(), strict=True):
-            _give(row, more)
+        more = (shares * spans).sum(axis=1).tolist()
+        for row, one in zip(active, more, strict=True):
+            _give(row, one)
 
 
 def _sum(spans: FloatArray, levels: FloatArray, demand: int, weight: float) -> float:
     return float((np.minimum(float(demand), levels * weight) * spans).sum())
+
+
+def _by_kernel(tenant: TenantRow, active: list[JobRow], pieces: int) -> None:
+    segments = tenant.segments
+    segments += [(row, 0, pieces, row.demand, row.weight) for row in active]
+    rows, *columns = zip(*segments, strict=True)
+    joins, leaves = (np.array(column, np.int64) for column in columns[:2])
+    demands, weights = (np.array(column, np.float64) for column in columns[2:])
+    thetas, rank = np.unique(demands / weights, return_inverse=True)
+    found = np.empty((len(segments), 2))
+    sum_segments(
+        (np.array(tenant.spans), np.array(tenant.levels)),
+        thetas,
+        rank.astype(np.int64),
+        (joins, leaves, np.argsort(joins), np.argsort(leaves)),
+        found,
+    )
+    more = (demands * found[:, 0] + weights * found[:, 1]).tolist()
+    for row, one in zip(rows, more, strict=True):
+        _give(row, one)

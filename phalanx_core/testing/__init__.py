@@ -1,4 +1,4 @@
-"""A slow twin of the planner for tests: it enumerates where the planner computes."""
+"""Slow twins for tests: they enumerate where planner and ledger compute."""
 
 from phalanx_core.testing.brute import brute_force_placements, brute_force_repairs
 from phalanx_core.testing.geometries import (
@@ -11,6 +11,7 @@ from phalanx_core.testing.geometries import (
 )
 from phalanx_core.testing.judging import Difference
 from phalanx_core.testing.pair import Pair, compare
+from phalanx_core.testing.slow_ledger import SlowLedger, slow_entitlements
 from phalanx_core.testing.slow_planner import SlowPlanner
 from phalanx_core.testing.slow_tree import SlowTree
 
@@ -19,6 +20,7 @@ __all__ = [
     "Difference",
     "Geometry",
     "Pair",
+    "SlowLedger",
     "SlowPlanner",
     "SlowTree",
     "SpareShape",
@@ -28,4 +30,5 @@ __all__ = [
     "nested_topology",
     "random_topology",
     "shuffled",
+    "slow_entitlements",
 ]
