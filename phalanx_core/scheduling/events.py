@@ -92,7 +92,9 @@ class Events:
             found.shapes,
             found.why,
         )
-        record.row = self._table.add(found.goodput, found.gpus, found.columns)
+        record.row = self._table.add(
+            found.goodput, found.gpus, found.columns, found.shapes
+        )
 
     def _enter(self, record: JobRecord, now: float) -> None:
         request = record.request

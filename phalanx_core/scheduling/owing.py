@@ -45,7 +45,6 @@ class _Turns:
             urgent=array((one.request.urgent for one in jobs), np.bool_),
             leases=array((one.leases for one in jobs), np.int64),
         )
-        self.refused: dict[int, Misfit] = {}
         tenant_ratio = round.accounts.ratio[self.candidates.tenant]
         order = np.lexsort((self.candidates.submitted, ratio, tenant_ratio))
         # Who holds leaves and has not had its turn, the least owed first.
@@ -96,8 +95,7 @@ class _Turns:
     def _start(self, record: JobRecord, choice: int) -> Misfit | object:
         """Place it, if need be on leaves of jobs that are owed less."""
         type, shape = record.types[choice], record.shapes[choice]
-        # What is free or may become so only shrinks, so a refusal holds for the round.
-        known = self.refused.get(shape)
+        known = self.round.unfit.get(shape)
         if known is not None:
             return known
         given = self.round.whatif.given
@@ -106,7 +104,7 @@ class _Turns:
             record, choice, self.waiting.values(), self.room[type], Why.CHOSEN
         )
         if isinstance(placed, Misfit):
-            self.refused[shape] = placed
+            self.round.unfit[shape] = placed
         for job in list(islice(reversed(given), len(given) - before)):
             self.room[type] -= self.waiting.pop(job).way.gpus
         return placed

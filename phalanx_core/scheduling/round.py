@@ -119,6 +119,9 @@ class Round:
         are kept.
     leaving
         Jobs that are stopping, or must: their leaves are free on the copies.
+    unfit
+        Shapes that found no place after all who leave had left, to why: what is free
+        only shrinks then, so they find none later in the round.
     worth
         Utility of each configuration of each job about which a choice was made.
     reserved, closed
@@ -157,6 +160,7 @@ class Round:
         self.bids: dict[Job, Bid] = {}
         self.worth: dict[Job, NDArray[np.float64]] = {}
         self.cuts: list[Cut] = []
+        self.unfit: dict[int, Misfit] = {}
         self.reserved: dict[str, list[int]] = {}
         self.closed: dict[str, list[int]] = {}
         self.budgets: NDArray[np.int64] | None = None
@@ -195,6 +199,11 @@ class Round:
             return False
         self.kept[record.job] = kept
         return True
+
+    def may_keep(self, record: JobRecord) -> bool:
+        """Whether :meth:`keep` would let it."""
+        given = record.job in self.whatif.given
+        return not given or self.whatif.is_intact(record.job)
 
     def _mend(self, record: JobRecord) -> bool:
         """Carry out the repair that was found before anybody gave leaves up."""

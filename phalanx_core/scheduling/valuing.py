@@ -12,7 +12,7 @@ from phalanx_core.fairness import tenant_budgets_by_type
 from phalanx_core.placement import Misfit
 from phalanx_core.scheduling.decision import Why
 from phalanx_core.scheduling.records import JobRecord
-from phalanx_core.scheduling.round import Bid, Kept, Refused, Round, array
+from phalanx_core.scheduling.round import Bid, Kept, Refused, Round, array, by_goodput
 from phalanx_core.scoring import score
 
 
@@ -26,9 +26,10 @@ def choose(round: Round) -> None:
     if round.options.order == "owed-then-utility":
         round.budgets = _budgets(round, open_)
         round.clock.lap("fairness")
-        left = _settle(round, open_, worth, round.budgets, Why.CHOSEN)
+        _settle(round, open_, worth, round.budgets, Why.CHOSEN)
         rest = _still_open(round, open_)
-        _settle(round, [open_[at] for at in rest], left[rest], None, Why.BORROWED)
+        left = [open_[at] for at in rest]
+        _settle(round, left, _without(round, left, worth[rest], ()), None, Why.BORROWED)
     else:
         _settle(round, open_, worth, None, Why.CHOSEN)
     _leave(round, open_, worth)
@@ -102,10 +103,8 @@ def _settle(
     worth: NDArray[np.float64],
     budgets: NDArray[np.int64] | None,
     why: Why,
-) -> NDArray[np.float64]:
-    """Solve and place until nothing more is cut; the worths, NaN where cut."""
-    whole = worth = worth.copy()
-    places = np.arange(len(jobs))
+) -> None:
+    """Solve and place until nothing more is cut."""
     prices = None
     for _ in range(round.options.repairs + 1):
         if not jobs:
@@ -119,12 +118,28 @@ def _settle(
         _tell(round, jobs, answer, worth)
         if not cut:
             break
-        for at, choice in cut:
-            worth[at, choice] = np.nan
-            whole[places[at], choice] = np.nan
         rest = _still_open(round, jobs)
-        jobs, worth, places = [jobs[at] for at in rest], worth[rest], places[rest]
-    return whole
+        jobs, worth = [jobs[at] for at in rest], _without(round, jobs, worth, cut)[rest]
+
+
+def _without(
+    round: Round,
+    jobs: Sequence[JobRecord],
+    worth: NDArray[np.float64],
+    cut: Sequence[tuple[int, int]],
+) -> NDArray[np.float64]:
+    """The utilities, NaN for what was cut and what has the shape of that.
+
+    What a job holds may be kept all the same, while nobody has taken it.
+    """
+    rows = array((one.row for one in jobs), np.intp)
+    unfit = np.isin(round.table.shape[rows], list(round.unfit))
+    for at, one in enumerate(jobs):
+        if one.holds and unfit[at, one.configuration]:
+            unfit[at, one.configuration] = not round.may_keep(one)
+    for at, choice in cut:
+        unfit[at, choice] = True
+    return np.where(unfit, np.nan, worth)
 
 
 def _solved(
@@ -184,10 +199,13 @@ def _carry_out(
         fresh.sort(key=lambda at: _rank(jobs[at], choice[at]))
     cut = []
     for at in fresh:
-        placed = round.start(jobs[at], choice[at], why)
+        record, chosen = jobs[at], choice[at]
+        shape = record.shapes[chosen]
+        placed = round.unfit.get(shape) or round.start(record, chosen, why)
         if isinstance(placed, Misfit):
-            round.cut(jobs[at], choice[at], placed)
-            cut.append((at, choice[at]))
+            round.unfit[shape] = placed
+            round.cut(record, chosen, placed)
+            cut.append((at, chosen))
     return cut
 
 
@@ -246,6 +264,15 @@ def _leave(round: Round, jobs: Sequence[JobRecord], worth: NDArray[np.float64]) 
         if job in round.kept or job in round.started:
             continue
         if not record.holds:
-            round.refused[job] = Refused(Why.OUTBID, round.bids.get(job, ""))
+            round.refused[job] = _refusal(round, record)
         elif row[record.configuration] >= round.options.idle:
             round.keep(record, Kept(Why.RENEWED))
+
+
+def _refusal(round: Round, record: JobRecord) -> Refused:
+    """Why a job without leaves gets none: none fit, or others are worth more."""
+    ways = by_goodput(round, record)
+    misfits = [round.unfit.get(record.shapes[at]) for at in ways]
+    if misfits and misfits[0] is not None and all(misfits):
+        return Refused(Why.MISFIT, misfits[0])
+    return Refused(Why.OUTBID, round.bids.get(record.job, ""))
