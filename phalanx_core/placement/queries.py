@@ -67,6 +67,20 @@ class Queries(State):
         with self._inside:
             return self._layout(self._find(job))
 
+    def placements(self) -> dict[Job, Placement]:
+        """Where all jobs are now, in the order they came; O(jobs).
+
+        Examples
+        --------
+        >>> from phalanx_core import Gang, Planner, Topology
+        >>> planner = Planner(Topology.from_spec("host:2 gpu:2"))
+        >>> _ = planner.place("a", Gang(2)), planner.place("b", Gang(1))
+        >>> [placed.leaves.tolist() for placed in planner.placements().values()]
+        [[0, 1], [2]]
+        """
+        with self._inside:
+            return {job: self._layout(entry) for job, entry in self._jobs.items()}
+
     def gang(self, job: Job) -> Gang:
         """The gang of a job as it was placed.
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from phalanx_core.placement import Placement
 from phalanx_core.placement.keys import Job
 from phalanx_core.placement.limits import IntArray
 from phalanx_core.scheduling.decision import Action, ActionKind, Decision, Why
@@ -218,6 +219,9 @@ class Commit:
     def _kept(self) -> list[Action]:
         round = self.round
         moved = {one.record.job for one in round.moved}
+        where: dict[Job, Placement] = {}
+        for type in round.types:
+            where |= round.whatif.read(type).placements()
         actions = []
         for record in in_turn([*round.fixed, *round.ending]):
             job, kept = record.job, round.kept.get(record.job)
@@ -235,7 +239,7 @@ class Commit:
                     job,
                     why,
                     detail,
-                    round.whatif.read(record.type).placement(job),
+                    where[job],
                     configuration=record.configuration,
                     type=record.type,
                     lease_end_s=record.lease_end_s,
