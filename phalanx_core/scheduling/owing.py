@@ -87,7 +87,7 @@ class _Turns:
             placed = self._start(record, choice)
             if not isinstance(placed, Misfit):
                 return record.request.ways[choice].gpus
-            misfit = misfit or placed
+            misfit = placed if misfit is None else misfit
         if misfit is not None and not record.holds:
             round.refused[record.job] = Refused(Why.MISFIT, misfit)
         return 0

@@ -65,7 +65,7 @@ def _reserve(round: Round, record: JobRecord) -> None:
     for at in by_goodput(round, record):
         found = _soonest(round, record, at)
         if isinstance(found, Misfit):
-            misfit = misfit or found
+            misfit = found if misfit is None else misfit
             continue
         placement, until = found
         _hold(round, record, at, placement, until)
@@ -92,20 +92,22 @@ def _soonest(
     low, high = 0, len(running)
     given = 0
     misfit: Misfit | None = None
+    tried = False
     # Releasing more never makes a gang unfit, so the least number is found by halving.
     while low <= high:
-        middle = (low + high) // 2 if enough or misfit else high
+        middle = (low + high) // 2 if tried else high
         for one in running[given:middle]:
             whatif.give(one)
         for one in running[middle:given]:
             whatif.restore(one.job)
         given = middle
-        tried = whatif.of(type).fits(gang)
-        if isinstance(tried, Misfit):
-            misfit = tried
+        answer = whatif.of(type).fits(gang)
+        tried = True
+        if isinstance(answer, Misfit):
+            misfit = answer
             low = middle + 1
         else:
-            enough, high = tried, middle - 1
+            enough, high = answer, middle - 1
     if enough is None:
         assert misfit is not None
         return misfit

@@ -122,6 +122,8 @@ class Round:
     unfit
         Shapes that found no place after all who leave had left, to why: what is free
         only shrinks then, so they find none later in the round.
+    room
+        GPU type to leaves about which a choice is made.
     worth
         Utility of each configuration of each job about which a choice was made.
     reserved, closed
@@ -161,6 +163,7 @@ class Round:
         self.worth: dict[Job, NDArray[np.float64]] = {}
         self.cuts: list[Cut] = []
         self.unfit: dict[int, Misfit] = {}
+        self.room: dict[str, int] = {}
         self.reserved: dict[str, list[int]] = {}
         self.closed: dict[str, list[int]] = {}
         self.budgets: NDArray[np.int64] | None = None

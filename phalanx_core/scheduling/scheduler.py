@@ -190,7 +190,7 @@ class Scheduler(Queries):
         self.last = decision = commit.run()
         self._freed = []
         self._dirty = False
-        self._last_round_s = now
+        self._last_round_s = self.ledger.now
         self._signal(decision)
         return decision
 

@@ -22,6 +22,8 @@ def choose(round: Round) -> None:
     if not open_:
         return
     worth = _worth(round, open_)
+    room = _capacity(round, open_).tolist()
+    round.room = dict(zip(round.types, room, strict=True))
     round.worth = dict(zip((one.job for one in open_), worth, strict=True))
     if round.options.order == "owed-then-utility":
         round.budgets = _budgets(round, open_)
@@ -201,7 +203,8 @@ def _carry_out(
     for at in fresh:
         record, chosen = jobs[at], choice[at]
         shape = record.shapes[chosen]
-        placed = round.unfit.get(shape) or round.start(record, chosen, why)
+        known = round.unfit.get(shape)
+        placed = round.start(record, chosen, why) if known is None else known
         if isinstance(placed, Misfit):
             round.unfit[shape] = placed
             round.cut(record, chosen, placed)
@@ -272,7 +275,19 @@ def _leave(round: Round, jobs: Sequence[JobRecord], worth: NDArray[np.float64]) 
 def _refusal(round: Round, record: JobRecord) -> Refused:
     """Why a job without leaves gets none: none fit, or others are worth more."""
     ways = by_goodput(round, record)
-    misfits = [round.unfit.get(record.shapes[at]) for at in ways]
-    if misfits and misfits[0] is not None and all(misfits):
-        return Refused(Why.MISFIT, misfits[0])
+    misfits = [_misfit(round, record, at) for at in ways]
+    known = [one for one in misfits if one is not None]
+    if known and len(known) == len(misfits):
+        return Refused(Why.MISFIT, known[0])
     return Refused(Why.OUTBID, round.bids.get(record.job, ""))
+
+
+def _misfit(round: Round, record: JobRecord, at: int) -> Misfit | None:
+    """Why a configuration found no place, or would have found none of all there were."""
+    shape, type = record.shapes[at], record.types[at]
+    gang = record.request.ways[at].gang
+    if shape not in round.unfit and gang.ranks > round.room[type]:
+        answer = round.whatif.read(type).fits(gang)
+        if isinstance(answer, Misfit):
+            round.unfit[shape] = answer
+    return round.unfit.get(shape)
