@@ -35,7 +35,7 @@ def repair(
         records[job]
         for type in round.types
         for job in round.whatif.read(type).broken()
-        if is_running(records[job])
+        if is_running(records[job]) and job not in round.stopped
     ]
     broken.sort(key=lambda one: (-one.request.priority, one.sequence))
     for record in broken:
@@ -54,13 +54,12 @@ def repair(
 def _drain(
     round: Round, records: Mapping[Job, JobRecord], type: str, leaves: list[int]
 ) -> None:
+    leaves = _of_movable(round, type, leaves)
     if not leaves:
         return
     now = round.now
     for job, answer in round.whatif.of(type).drain(leaves).items():
         record = records[job]
-        if not is_running(record) or record.job in round.stopped:
-            continue
         over = record.lease is not None and record.lease.is_over(now)
         if isinstance(answer, Repair):
             if len(answer.moves):
@@ -74,3 +73,13 @@ def _drain(
             round.stopped[record.job] = Stopped(Why.DRAINED, answer)
         else:
             round.kept[record.job] = Kept(Why.LEASED, None, answer)
+
+
+def _of_movable(round: Round, type: str, leaves: list[int]) -> list[int]:
+    """Those that no leaving job holds: it gives them up as and where they are."""
+    planner = round.whatif.read(type)
+    staying: set[int] = set()
+    for job in dict.fromkeys([*round.leaving, *round.stopped]):
+        if job in planner:
+            staying.update(planner.placement(job).leaves.tolist())
+    return [leaf for leaf in leaves if leaf not in staying]
