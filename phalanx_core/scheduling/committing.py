@@ -268,7 +268,7 @@ class Commit:
                         type=record.type,
                     )
                 )
-            elif record.state is JobState.PENDING:
+            elif record.state is JobState.PENDING and not record.closed:
                 refused = round.refused.get(job) or Refused(Why.OUTBID)
                 actions.append(
                     Action(ActionKind.WAIT, job, refused.why, refused.detail)
