@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from phalanx_core import Gang, Topology
-from phalanx_core.scheduling import Scheduler
+from phalanx_core.scheduling import Scheduler, SchedulerOptions
 from tests.unit.scheduling.reading import told
 
 
@@ -53,3 +53,41 @@ def test_a_drained_job_moves_and_its_lease_goes_on(pair: Scheduler) -> None:
     decision = pair.round(60.0)
     assert told(decision) == [("move", "a", "DRAINING", [4, 5, 2, 3])]
     assert decision.outcome("a").lease_end_s == 900.0
+
+
+def lame(releases: str) -> Scheduler:
+    """Two hosts of 4: "a" is to stop, and "b" lost a leaf when its lease was over."""
+    options = SchedulerOptions(lease_s=60.0, releases=releases)
+    scheduler = Scheduler(Topology.from_spec("host:2 gpu:4"), options=options)
+    scheduler.submit("a", Gang(4), 0.0)
+    scheduler.submit("b", Gang(4), 0.0)
+    scheduler.round(0.0)
+    scheduler.started("a")
+    scheduler.started("b")
+    scheduler.cancel("a", 1.0)
+    if releases == "reported":
+        scheduler.round(10.0)
+    scheduler.fail([5])
+    return scheduler
+
+
+def test_a_repair_takes_no_leaves_that_are_not_released() -> None:
+    """Where only those would do, a broken job whose lease is over must stop."""
+    scheduler = lame("reported")
+    assert told(scheduler.round(120.0)) == [
+        ("stop", "b", "BROKEN", [4, 5, 6, 7]),
+        ("wait", "a", "STOPPING", [0, 1, 2, 3]),
+    ]
+    scheduler.validate()
+
+
+def test_a_repair_takes_what_is_released_in_the_same_round() -> None:
+    """In mode "immediate" stops come before moves, so their leaves will do."""
+    scheduler = lame("immediate")
+    assert told(scheduler.round(120.0)) == [
+        ("stop", "a", "CANCELLED", [0, 1, 2, 3]),
+        ("release", "a", "RELEASED", [0, 1, 2, 3]),
+        ("move", "b", "FAILED", [4, 1, 6, 7]),
+        ("keep", "b", "RENEWED", [4, 1, 6, 7]),
+    ]
+    scheduler.validate()
