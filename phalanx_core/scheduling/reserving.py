@@ -24,11 +24,16 @@ def serve_overdue(round: Round) -> None:
     turn among the overdue.
     """
     bound = round.options.waiting_bound_s
-    late = [one for one in round.pending if one.waiting_s(round.now) > bound]
+    late = [
+        one
+        for one in round.pending
+        if one.waiting_s(round.now) > bound and one.job not in round.refused
+    ]
     late.sort(key=lambda one: (one.waiting_since_s, one.sequence))
-    for at, record in enumerate(late):
-        if not _started(round, record) and at < round.options.reservations:
-            _reserve(round, record)
+    left = round.options.reservations
+    for record in late:
+        if not _started(round, record) and left and _reserve(round, record):
+            left -= 1
 
 
 def _started(round: Round, record: JobRecord) -> bool:
@@ -59,8 +64,8 @@ def least_owed(round: Round) -> list[JobRecord]:
     return sorted(round.ending, key=key)
 
 
-def _reserve(round: Round, record: JobRecord) -> None:
-    """Hold the leaves that are free the soonest for the best configuration."""
+def _reserve(round: Round, record: JobRecord) -> bool:
+    """Hold the leaves that are free the soonest for the best configuration, if any."""
     misfit: Misfit | None = None
     for at in by_goodput(round, record):
         found = _soonest(round, record, at)
@@ -69,9 +74,10 @@ def _reserve(round: Round, record: JobRecord) -> None:
             continue
         placement, until = found
         _hold(round, record, at, placement, until)
-        return
+        return True
     if misfit is not None:
         round.refused[record.job] = Refused(Why.MISFIT, misfit)
+    return False
 
 
 def _soonest(

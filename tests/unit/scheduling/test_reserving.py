@@ -1,0 +1,74 @@
+"""Jobs that waited too long: first in line, and leaves held until they start."""
+
+from __future__ import annotations
+
+from phalanx_core import Gang, Topology
+from phalanx_core.scheduling import Scheduler, SchedulerOptions
+from tests.unit.scheduling.reading import told
+
+
+def crowded(**options: object) -> Scheduler:
+    """Two hosts of 4 with a job each whose leases end at 300 and 400 seconds."""
+    chosen = SchedulerOptions(
+        lease_s=300.0, waiting_bound_s=60.0, releases="immediate", **options
+    )
+    scheduler = Scheduler(Topology.from_spec("host:2 gpu:4"), options=chosen)
+    scheduler.submit("a", Gang(4), 0.0)
+    scheduler.round(0.0)
+    scheduler.submit("b", Gang(4), 100.0)
+    scheduler.round(100.0)
+    return scheduler
+
+
+def test_a_job_that_waited_too_long_gets_leaves_held() -> None:
+    """The lease that ends first goes on only until the other one ends too."""
+    scheduler = crowded()
+    scheduler.submit("big", Gang(8), 100.0)
+    assert told(scheduler.round(160.0))[-1] == ("wait", "big", "OUTBID", [])
+    decision = scheduler.round(161.0)
+    assert told(decision)[-1] == ("wait", "big", "RESERVED", [])
+    assert decision.outcome("big").reason == (
+        "reserved: 8 leaves in cluster by 400 s; it has waited 61 s"
+    )
+    decision = scheduler.round(300.0)
+    assert told(decision)[0] == ("keep", "a", "RESERVED", [0, 1, 2, 3])
+    assert decision.outcome("a").lease_end_s == 400.0
+    assert told(scheduler.round(400.0)) == [
+        ("stop", "a", "LEASE_ENDED", [0, 1, 2, 3]),
+        ("stop", "b", "LEASE_ENDED", [4, 5, 6, 7]),
+        ("release", "a", "RELEASED", [0, 1, 2, 3]),
+        ("release", "b", "RELEASED", [4, 5, 6, 7]),
+        ("start", "big", "OVERDUE", [0, 1, 2, 3, 4, 5, 6, 7]),
+        ("wait", "a", "OUTBID", []),
+        ("wait", "b", "OUTBID", []),
+    ]
+
+
+def test_free_leaves_are_held_too() -> None:
+    """What "b" leaves behind goes to nobody but the job for which it is held."""
+    scheduler = crowded()
+    scheduler.submit("big", Gang(8), 100.0)
+    scheduler.round(170.0)
+    scheduler.finish("b", 180.0)
+    scheduler.submit("small", Gang(1), 180.0)
+    assert told(scheduler.round(190.0)) == [
+        ("keep", "a", "LEASED", [0, 1, 2, 3]),
+        ("wait", "big", "RESERVED", []),
+        ("wait", "small", "OUTBID", []),
+    ]
+    assert told(scheduler.round(300.0))[2] == (
+        *("start", "big", "OVERDUE"),
+        [0, 1, 2, 3, 4, 5, 6, 7],
+    )
+
+
+def test_a_job_that_can_never_run_holds_no_reservation() -> None:
+    """It waited longest, and the only reservation goes to the next."""
+    scheduler = crowded(reservations=1)
+    scheduler.submit("never", Gang(9), 100.0)
+    scheduler.submit("big", Gang(8), 100.0)
+    decision = scheduler.round(170.0)
+    assert told(decision)[-2:] == [
+        ("wait", "never", "INFEASIBLE", []),
+        ("wait", "big", "RESERVED", []),
+    ]
