@@ -97,12 +97,18 @@ class Events:
         )
 
     def _enter(self, record: JobRecord, now: float) -> None:
-        request = record.request
-        if self._open_tenants and request.tenant not in self.ledger.tenants():
-            self.ledger.set_tenant(request.tenant, 1.0, now)
-        self.ledger.submit(
-            record.job, request.tenant, request.gpus, now, weight=request.weight
-        )
+        request, ledger = record.request, self.ledger
+        new = self._open_tenants and request.tenant not in ledger.tenants()
+        if new:
+            ledger.set_tenant(request.tenant, 1.0, now)
+        try:
+            ledger.submit(
+                record.job, request.tenant, request.gpus, now, weight=request.weight
+            )
+        except BaseException:
+            if new:
+                ledger.remove_tenant(request.tenant, ledger.now)
+            raise
 
     def cancel(self, job: Job, now: float) -> None:
         """A job's user ends it: one without leaves is gone, another stops next round.
