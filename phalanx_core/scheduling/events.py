@@ -73,13 +73,14 @@ class Events:
             raise InvalidRequest(f"request {request!r}: a JobRequest")
         if checked_job(job) in self._records:
             raise InvalidRequest(f"job {job!r}: the scheduler knows it already")
-        record = JobRecord(job, request, self._sequence, now)
+        record = JobRecord(job, request, self._sequence)
         self._admit(record)
         try:
             self._enter(record, now)
         except BaseException:
             self._table.remove(record.row)
             raise
+        record.submitted_s = record.waiting_since_s = self.ledger.now
         self._records[job] = record
         self._sequence += 1
         self._dirty = True

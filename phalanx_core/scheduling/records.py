@@ -107,9 +107,7 @@ class JobRecord:
         "waiting_since_s",
     )
 
-    def __init__(
-        self, job: Job, request: JobRequest, sequence: int, now: float
-    ) -> None:
+    def __init__(self, job: Job, request: JobRequest, sequence: int) -> None:
         self.job = job
         self.request = request
         self.sequence = sequence
@@ -122,8 +120,8 @@ class JobRecord:
         self.state = JobState.PENDING
         self.configuration = -1
         self.lease: Lease | None = None
-        self.submitted_s = now
-        self.waiting_since_s = now
+        self.submitted_s = 0.0
+        self.waiting_since_s = 0.0
         self.waited_s = 0.0
         self.progress_s = 0.0
         self.saved_s = 0.0
@@ -214,7 +212,7 @@ class JobRecord:
     def from_dict(cls, told: dict[str, Any]) -> JobRecord:
         """Back from :meth:`to_dict`."""
         request = JobRequest.from_dict(told["request"])
-        record = cls(told["job"], request, told["sequence"], told["submitted_s"])
+        record = cls(told["job"], request, told["sequence"])
         for name in _SAVED:
             setattr(record, name, told[name])
         record.state = JobState(told["state"])

@@ -53,6 +53,9 @@ class Configuration:
             raise InvalidRequest(f"type {self.type!r}: a GPU type's name, or None")
         if not (is_number(self.memory_bytes) and self.memory_bytes >= 0):
             raise InvalidRequest(f"memory_bytes {self.memory_bytes!r}: at least 0")
+        # Numbers of NumPy are taken, and no JSON has them.
+        for name in ("goodput", "memory_bytes"):
+            object.__setattr__(self, name, float(getattr(self, name)))
 
     @property
     def gpus(self) -> int:
@@ -192,6 +195,10 @@ class JobRequest:
             value = getattr(self, name)
             if not (is_number(value) and value >= 0):
                 raise InvalidRequest(f"{name} {value!r}: finite and at least 0")
+        for name in ("weight", "restart_s", "checkpoint_s", "cold_start_s"):
+            object.__setattr__(self, name, float(getattr(self, name)))
+        if self.demand is not None:
+            object.__setattr__(self, "demand", int(self.demand))
 
     @property
     def ways(self) -> tuple[Configuration, ...]:

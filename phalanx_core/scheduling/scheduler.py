@@ -165,6 +165,7 @@ class Scheduler(Queries):
         O(jobs * configurations) beside ``solve``, and a placement for each start.
         """
         self.ledger.advance(now)
+        now = self.ledger.now  # a float, whatever number was given
         self._count(now)
         round = Round(
             now,
