@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
+from phalanx_core.placement.keys import Job
+from phalanx_core.placement.limits import IntArray
 from phalanx_core.scheduling.decision import Why
 from phalanx_core.scheduling.options import EarlyEviction
 from phalanx_core.scheduling.records import JobRecord
@@ -17,14 +21,15 @@ def evict(round: Round) -> None:
     -----
     Urgent ones first, then in order of submission. The last that got its lease leaves
     first; what those evicted did since their last checkpoint is lost if their agent
-    cannot save it.
+    cannot save it. Jobs that move in this round stay, so that nobody has to stop on leaves
+    that it has yet to reach, as do those whose leaves are held for who waited too long.
     """
     rule = round.options.early_eviction
     if rule is None:
         return
-    moved = {one.record.job for one in round.moved}
     able = [one for one in round.pending if _may_evict(round, rule, one)]
     able = sorted(in_turn(able), key=lambda one: not one.request.urgent)
+    barred = _barred(round) if able else set()
     for record in able:
         yielding = [
             one
@@ -32,7 +37,7 @@ def evict(round: Round) -> None:
             if one.request.tenant == record.request.tenant
             and not one.request.urgent
             and one.job not in round.stopped
-            and one.job not in moved
+            and one.job not in barred
             and _may_leave(rule, one, round.now)
         ]
         for choice in by_goodput(round, record):
@@ -50,6 +55,22 @@ def _may_evict(round: Round, rule: EarlyEviction, record: JobRecord) -> bool:
         return False
     urgent = rule.for_urgent and record.request.urgent
     return urgent or (rule.for_new and record.leases == 0)
+
+
+def _barred(round: Round) -> set[Job]:
+    """Jobs that just moved or could not, and those whose leaves are held for others."""
+    moved = {one.record.job for one in round.moved}
+    held = {type: np.array(own, np.int32) for type, own in round.reserved.items()}
+    none = np.empty(0, np.int32)
+    return moved.union(round.kept).union(
+        one.job
+        for one in round.fixed
+        if np.isin(_leaves(round, one), held.get(one.type, none)).any()
+    )
+
+
+def _leaves(round: Round, record: JobRecord) -> IntArray:
+    return round.whatif.read(record.type).placement(record.job).leaves
 
 
 def _last_first(round: Round) -> Iterator[JobRecord]:
