@@ -269,7 +269,8 @@ def _leave(round: Round, jobs: Sequence[JobRecord], worth: NDArray[np.float64]) 
         if not record.holds:
             round.refused[job] = _refusal(round, record)
         elif row[record.configuration] >= round.options.idle:
-            round.keep(record, Kept(Why.RENEWED))
+            beyond = round.options.order == "owed-then-utility"
+            round.keep(record, Kept(Why.BORROWED if beyond else Why.RENEWED))
 
 
 def _refusal(round: Round, record: JobRecord) -> Refused:
