@@ -47,7 +47,7 @@ def entitlements(
         GPUs of each tenant, at least 0: float64, shape (tenants,); with ``since_s`` shape
         (changes, tenants).
     weight
-        Of each job's share, from 1e-12 to 1e12: float64, shape (jobs,). None: 1 each.
+        Of each job's share, from 1e-6 to 1e6: float64, shape (jobs,). None: 1 each.
     entitlement
         A tenant's share at every moment: "quota"; or "demand", min(demand of its active
         jobs, quota).

@@ -12,7 +12,8 @@ from phalanx_core.fairness.rows import JobRow, TenantRow
 # Seconds on either side of 0 that a time may be: every one of them has its half second.
 TIME_MAX = 2.0**52
 COUNT_MAX = 2**31 - 1
-WEIGHT_MIN, WEIGHT_MAX = 1e-12, 1e12
+# So far apart, a sum of two doubles keeps the least beside a million of the greatest.
+WEIGHT_MIN, WEIGHT_MAX = 1e-6, 1e6
 
 
 def shown(value: object) -> str:
@@ -55,7 +56,7 @@ def weight_of(name: str, given: Any) -> float:
     if type(given) is float and WEIGHT_MIN <= given <= WEIGHT_MAX:
         return given
     if not (is_number(given) and WEIGHT_MIN <= given <= WEIGHT_MAX):
-        raise InvalidRequest(f"{name} {shown(given)}: from 1e-12 to 1e12")
+        raise InvalidRequest(f"{name} {shown(given)}: from 1e-6 to 1e6")
     return float(given)
 
 

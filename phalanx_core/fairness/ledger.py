@@ -36,7 +36,7 @@ class Ledger(Books):
     capacity
         GPUs of the cluster, at least 0.
     tenants
-        A weight for each name, from 1e-12 to 1e12; in their order.
+        A weight for each name, from 1e-6 to 1e6; in their order.
     entitlement
         What a tenant is due at every moment: "quota", its quota even while it has no
         work (eq. 16 of the paper, which its experiments use: what it lends it may claim
@@ -102,7 +102,7 @@ class Ledger(Books):
         now
             Seconds.
         weight
-            Of its share among its tenant's active jobs, from 1e-12 to 1e12.
+            Of its share among its tenant's active jobs, from 1e-6 to 1e6.
         """
         now = self._time(now)
         new_job(self._jobs, job)

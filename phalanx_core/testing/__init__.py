@@ -11,6 +11,7 @@ from phalanx_core.testing.geometries import (
 )
 from phalanx_core.testing.judging import Difference
 from phalanx_core.testing.pair import Pair, compare
+from phalanx_core.testing.piecewise import piecewise_entitlements
 from phalanx_core.testing.slow_ledger import SlowLedger, slow_entitlements
 from phalanx_core.testing.slow_planner import SlowPlanner
 from phalanx_core.testing.slow_tree import SlowTree
@@ -28,6 +29,7 @@ __all__ = [
     "brute_force_repairs",
     "compare",
     "nested_topology",
+    "piecewise_entitlements",
     "random_topology",
     "shuffled",
     "slow_entitlements",
