@@ -155,6 +155,11 @@ LIMITS: Mapping[str, tuple[tuple[str, Callable[[Row], float], float], ...]] = {
     "solve/F10k/gap 1e-4": (_milliseconds(45),),
     "solve/identical": (_milliseconds(20),),
     "solve/one-type": (_milliseconds(10),),
+    **{
+        f"schedule/{jobs}{order}": (_milliseconds(limit),)
+        for jobs, limit in (("40", 1), ("1000", 20), ("10000", 150))
+        for order in ("", "/owed", "/owed-then-utility")
+    },
     "montecarlo/table3": (
         ("ns a cycle", MEDIAN, 40),
         ("s", lambda row: row["seconds"], 0.5),

@@ -24,7 +24,7 @@ if not __package__:
 
 import numpy as np  # noqa: E402 - the path above comes first
 
-from bench import calls, core, montecarlo, rounds, starting  # noqa: E402
+from bench import calls, core, montecarlo, rounds, scheduling, starting  # noqa: E402
 from bench.budgets import checks_of  # noqa: E402
 from bench.table import render  # noqa: E402
 
@@ -124,6 +124,9 @@ def measure(
     if only in ("", "solve"):
         print("  solve: score and rounds", file=sys.stderr, flush=True)
         rows += rounds.measure(size["leaves"] < 131072, seed, patience)
+    if only in ("", "schedule"):
+        print("  schedule: whole rounds", file=sys.stderr, flush=True)
+        rows += scheduling.measure(seed, few=size["leaves"] < 131072)
     if only in ("", "reliability"):
         print("  reliability: failures simulated", file=sys.stderr, flush=True)
         rows += montecarlo.measure(seed, few=size["leaves"] < 131072)
@@ -144,7 +147,16 @@ def main() -> int:
     parser.add_argument(
         "--only",
         default="",
-        choices=["", "c", "python", "start", "solve", "reliability", *core.SUITES],
+        choices=[
+            "",
+            "c",
+            "python",
+            "start",
+            "solve",
+            "schedule",
+            "reliability",
+            *core.SUITES,
+        ],
     )
     parser.add_argument(
         "--patience",

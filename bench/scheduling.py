@@ -48,9 +48,7 @@ class Size(NamedTuple):
 SIZES = {
     "40": Size("host:3 gpu:4", 40, (1, 2, 4, 8, 12), 200),
     "1000": Size("pod:4 rail:2 host:32 gpu:8", 1000, (1, 2, 4, 8, 16, 32), 40),
-    "10000": Size(
-        "pod:64 rail:8 host:32 gpu:8", 10_000, (1, 2, 4, 8, 16, 32, 64), 15
-    ),
+    "10000": Size("pod:64 rail:8 host:32 gpu:8", 10_000, (1, 2, 4, 8, 16, 32, 64), 15),
 }
 ORDERS = ("utility", "owed", "owed-then-utility")
 
