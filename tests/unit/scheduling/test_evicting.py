@@ -71,7 +71,7 @@ def test_no_job_of_another_tenant_is_evicted() -> None:
     assert told(scheduler.round(200.0)) == [
         ("keep", "a", "LEASED", [0, 1, 2, 3]),
         ("keep", "b", "LEASED", [4, 5, 6, 7]),
-        ("wait", "new", "OUTBID", []),
+        ("wait", "new", "MISFIT", []),
     ]
 
 
@@ -79,7 +79,7 @@ def test_nobody_is_evicted_unless_told_so() -> None:
     """Without a rule every lease goes on to its end."""
     scheduler = full(early_eviction=None)
     scheduler.submit("new", JobRequest(Gang(2), tenant="t"), 1.0)
-    assert told(scheduler.round(200.0))[-1] == ("wait", "new", "OUTBID", [])
+    assert told(scheduler.round(200.0))[-1] == ("wait", "new", "MISFIT", [])
 
 
 def test_urgent_jobs_evict_and_are_not_evicted() -> None:
@@ -93,7 +93,7 @@ def test_urgent_jobs_evict_and_are_not_evicted() -> None:
         ("start", "now", "CHOSEN", [0, 1]),
         ("keep", "b", "LEASED", [4, 5, 6, 7]),
         ("wait", "a", "OUTBID", []),
-        ("wait", "new", "OUTBID", []),
+        ("wait", "new", "MISFIT", []),
     ]
     scheduler.finish("b", 201.0)
     scheduler.submit("too", JobRequest(Gang(8), tenant="t", urgent=True), 202.0)
@@ -109,7 +109,7 @@ def test_a_job_that_moves_is_not_evicted_in_the_same_round() -> None:
     assert told(scheduler.round(200.0)) == [
         ("move", "a", "FAILED", [0, 9, 2, 3]),
         ("keep", "b", "LEASED", [4, 5, 6, 7]),
-        ("wait", "new", "OUTBID", []),
+        ("wait", "new", "MISFIT", []),
     ]
 
 
@@ -123,5 +123,5 @@ def test_leaves_held_for_another_are_not_taken_by_eviction() -> None:
         ("keep", "a", "LEASED", [0, 1, 2, 3]),
         ("keep", "b", "LEASED", [4, 5, 6, 7]),
         ("wait", "big", "RESERVED", []),
-        ("wait", "new", "OUTBID", []),
+        ("wait", "new", "MISFIT", []),
     ]

@@ -81,13 +81,14 @@ def test_a_repair_takes_no_leaves_that_are_not_released() -> None:
     scheduler.validate()
 
 
-def test_a_repair_takes_what_is_released_in_the_same_round() -> None:
-    """In mode "immediate" stops come before moves, so their leaves will do."""
+def test_a_broken_job_may_start_anew_on_what_is_released_in_the_same_round() -> None:
+    """In mode "immediate" it stops, since no free leaves repair it, and starts again."""
     scheduler = lame("immediate")
     assert told(scheduler.round(120.0)) == [
         ("stop", "a", "CANCELLED", [0, 1, 2, 3]),
+        ("stop", "b", "BROKEN", [4, 5, 6, 7]),
         ("release", "a", "RELEASED", [0, 1, 2, 3]),
-        ("move", "b", "FAILED", [4, 1, 6, 7]),
-        ("keep", "b", "RENEWED", [4, 1, 6, 7]),
+        ("release", "b", "RELEASED", [4, 5, 6, 7]),
+        ("start", "b", "CHOSEN", [0, 1, 2, 3]),
     ]
     scheduler.validate()

@@ -24,7 +24,7 @@ def test_a_job_that_waited_too_long_gets_leaves_held() -> None:
     """The lease that ends first goes on only until the other one ends too."""
     scheduler = crowded()
     scheduler.submit("big", Gang(8), 100.0)
-    assert told(scheduler.round(160.0))[-1] == ("wait", "big", "OUTBID", [])
+    assert told(scheduler.round(160.0))[-1] == ("wait", "big", "MISFIT", [])
     decision = scheduler.round(161.0)
     assert told(decision)[-1] == ("wait", "big", "RESERVED", [])
     assert decision.outcome("big").reason == (
@@ -54,7 +54,7 @@ def test_free_leaves_are_held_too() -> None:
     assert told(scheduler.round(190.0)) == [
         ("keep", "a", "LEASED", [0, 1, 2, 3]),
         ("wait", "big", "RESERVED", []),
-        ("wait", "small", "OUTBID", []),
+        ("wait", "small", "MISFIT", []),
     ]
     assert told(scheduler.round(300.0))[2] == (
         *("start", "big", "OVERDUE"),

@@ -126,9 +126,12 @@ def test_what_the_topology_cannot_hold_is_cut_and_solved_again() -> None:
     assert decision.outcome("e").configuration == 1
 
 
-@pytest.mark.parametrize(("repairs", "cuts"), [(0, 1), (1, 2), (2, 3), (3, 3)])
-def test_cuts_are_bounded(repairs: int, cuts: int) -> None:
-    """One more choice is made than there may be repairs."""
+@pytest.mark.parametrize(
+    ("repairs", "cuts", "why"),
+    [(0, 1, "OUTBID"), (1, 2, "OUTBID"), (2, 3, "MISFIT"), (3, 3, "MISFIT")],
+)
+def test_cuts_are_bounded(repairs: int, cuts: int, why: str) -> None:
+    """One more choice is made than there may be repairs; all cut, nothing fits."""
     scheduler = fragmented(repairs=repairs)
     ways = [
         Configuration(Gang(4, within="host"), goodput=5.0),
@@ -140,7 +143,7 @@ def test_cuts_are_bounded(repairs: int, cuts: int) -> None:
     assert [(cut.job, cut.configuration) for cut in decision.cuts] == [
         ("e", at) for at in range(cuts)
     ]
-    assert told(decision)[-1] == ("wait", "e", "OUTBID", [])
+    assert told(decision)[-1] == ("wait", "e", why, [])
 
 
 def test_a_renewed_job_stays_where_it_is() -> None:
