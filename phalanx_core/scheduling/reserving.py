@@ -19,9 +19,10 @@ def serve_overdue(round: Round) -> None:
     Who waited longest comes first. A job that fits on no free leaves, and on none whose
     lease is over, gets those that are free the soonest: free ones among them are closed
     to others in this round, and leases on them are not renewed beyond that time. All of
-    it is found anew each round, and never later: what was held is still to be had. So a
-    job that fits on the healthy cluster starts at most one lease and one round after its
-    turn among the overdue.
+    it is found anew each round, and never later: what was held is still to be had. So
+    where nothing fails, the k-th of the overdue starts within k leases and as many rounds
+    of the first round that found it so; where stops are reported, each before the next
+    round, within as many rounds more.
     """
     bound = round.options.waiting_bound_s
     late = [
