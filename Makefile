@@ -72,6 +72,7 @@ mutants: $(VENV)/.all
 	$(PY) -m tests.mutants.readers
 	$(PY) -m tests.mutants.policies
 	$(PY) -m tests.mutants.rounds
+	$(PY) -m tests.mutants.fairness
 	$(PY) -m tests.mutants.reliability
 	$(PY) -m tests.mutants.allocation
 	$(PY) -m tests.mutants.experiments

@@ -160,6 +160,11 @@ LIMITS: Mapping[str, tuple[tuple[str, Callable[[Row], float], float], ...]] = {
         for jobs, limit in (("40", 1), ("1000", 20), ("10000", 150))
         for order in ("", "/owed", "/owed-then-utility")
     },
+    "fairness/event": (("median ns", MEDIAN, 2000),),
+    "fairness/round": (_milliseconds(0.2),),
+    "fairness/batch/many": (_milliseconds(50),),
+    "fairness/batch/few": (_milliseconds(6),),
+    "fairness/batch/naive": (_over("naive", 100),),
     "montecarlo/table3": (
         ("ns a cycle", MEDIAN, 40),
         ("s", lambda row: row["seconds"], 0.5),

@@ -24,7 +24,15 @@ if not __package__:
 
 import numpy as np  # noqa: E402 - the path above comes first
 
-from bench import calls, core, montecarlo, rounds, scheduling, starting  # noqa: E402
+from bench import (  # noqa: E402
+    calls,
+    core,
+    fairness,
+    montecarlo,
+    rounds,
+    scheduling,
+    starting,
+)
 from bench.budgets import checks_of  # noqa: E402
 from bench.table import render  # noqa: E402
 
@@ -127,6 +135,9 @@ def measure(
     if only in ("", "schedule"):
         print("  schedule: whole rounds", file=sys.stderr, flush=True)
         rows += scheduling.measure(seed, few=size["leaves"] < 131072)
+    if only in ("", "fairness"):
+        print("  fairness: the ledger of GPU time", file=sys.stderr, flush=True)
+        rows += fairness.measure(seed, few=size["leaves"] < 131072)
     if only in ("", "reliability"):
         print("  reliability: failures simulated", file=sys.stderr, flush=True)
         rows += montecarlo.measure(seed, few=size["leaves"] < 131072)
@@ -154,6 +165,7 @@ def main() -> int:
             "start",
             "solve",
             "schedule",
+            "fairness",
             "reliability",
             *core.SUITES,
         ],

@@ -11,7 +11,7 @@ from phalanx_core.fairness.rows import JobRow, TenantRow, added
 FloatArray = NDArray[np.float64]
 # Products of jobs and pieces up to which a loop is as fast as arrays, and from which the
 # kernel is faster than they are (measured).
-LOOP_PRODUCTS = 200
+LOOP_PRODUCTS = 1000
 ARRAY_PRODUCTS = 400_000
 
 

@@ -7,7 +7,7 @@ from math import inf
 import numpy as np
 import pytest
 
-from phalanx_core.fairness import JobState, Ledger, books, ratio
+from phalanx_core.fairness import JobState, Ledger, ratio
 from phalanx_core.testing import SlowLedger
 from tests.unit.fairness.histories import Teller
 
@@ -123,6 +123,37 @@ def test_a_weight_changes() -> None:
     assert ledger.job("one").entitled == 60.0 + 80.0
     assert ledger.job("two").entitled == 60.0 + 40.0
     assert ledger.job("one").weight == 2.0
+
+
+def test_heavy_weights_leave_nothing_behind() -> None:
+    """A thousand jobs of weight 1e6 come and go beside two of 1e-6, which share alike."""
+    ledger = Ledger(4, {"t": 1.0})
+    for job in ("one", "two"):
+        ledger.submit(job, "t", 4, 0.0, 1e-6)
+    for at in range(1000):
+        ledger.submit(at, "t", 4, 0.0, 1e6 / (1 + at % 7))
+    for at in range(1000):
+        ledger.finish(at, 0.0)
+    ledger.advance(10.0)
+    assert ledger.job("one").entitled == pytest.approx(20.0, rel=1e-12)
+    ledger.validate()
+
+
+def test_small_leases_after_large_ones_keep_their_digits() -> None:
+    """A thousand leases of a 64th of a second after 1e15 GPU-seconds are all there."""
+    ledger = Ledger(2**31 - 1, {"t": 1.0})
+    ledger.submit("wide", "t", 2**30, 0.0)
+    ledger.start("wide", 0.0)
+    ledger.stop("wide", 2.0**20)
+    ledger.submit("slim", "t", 1, 2.0**20)
+    now = 2.0**20
+    for _ in range(1000):
+        ledger.start("slim", now)
+        ledger.stop("slim", now + 0.125 / 8)
+        now += 0.125
+    assert ledger.job("slim").service == 1000 / 64
+    assert ledger.leased_s == 2.0**50 + 1000 / 64
+    assert ledger.tenant("t").service == 2.0**50 + 1000 / 64
 
 
 def test_quotas_follow_capacity_and_tenants() -> None:
@@ -253,32 +284,35 @@ def test_ended_accounts_stay_until_forgotten() -> None:
     ledger.validate()
 
 
-def test_a_full_log_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kind", ["submit", "finish", "reweight", "quota", "bucket"])
+def test_a_full_log_is_read(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     """Whatever fills it: jobs that come, go or change, quotas, or buckets."""
-    monkeypatch.setattr(books, "LOG_MAX", 50)
-    monkeypatch.setattr("phalanx_core.fairness.ledger.LOG_MAX", 50)
-    terms = (8, {"t": 1.0}, "quota", 1.0)
+    terms = (8, {"t": 1.0}, "quota", 1.0 if kind == "bucket" else None)
     ledger = Ledger(*terms, bucket_s=1.0)
     slow = SlowLedger(*terms, bucket_s=1.0)
     told = Teller([ledger, slow])
     row = ledger._tenants["t"]
-    longest = [0] * 4
     told.tell("submit", "stays", "t", 8, 0.0)
-    for at in range(600):
-        kind = at // 150
-        now = told.now = told.now + (1.0 if kind == 3 else 0.25)
-        if kind == 0 and at % 2:
-            told.tell("finish", at - 1, now)
-        elif kind == 0:
+    for at in range(200):
+        if kind == "finish":
+            told.tell("submit", at, "t", 1, 0.0)
+    longest = 0
+    monkeypatch.setattr("phalanx_core.fairness.books.LOG_MAX", 50)
+    monkeypatch.setattr("phalanx_core.fairness.ledger.LOG_MAX", 50)
+    for at in range(200):
+        now = 1.0 + at
+        if kind == "submit":
             told.tell("submit", at, "t", 1, now)
-        elif kind == 1:
+        elif kind == "finish":
+            told.tell("finish", at, now)
+        elif kind == "reweight":
             told.tell("reweight", "stays", 1.0 + at % 2, now)
-        elif kind == 2:
+        elif kind == "quota":
             told.tell("set_capacity", 8 - at % 2, now)
         else:
             told.tell("advance", now)
-        longest[kind] = max(longest[kind], len(row.spans), len(row.segments))
-    assert max(longest) <= 55
+        longest = max(longest, len(row.spans), len(row.segments))
+    assert longest <= 52
     ledger.validate()
     wanted = slow.jobs["stays"].entitled
     assert ledger.job("stays").entitled == pytest.approx(float(wanted), rel=1e-14)

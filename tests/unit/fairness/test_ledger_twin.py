@@ -94,11 +94,10 @@ def test_a_long_history(
             compare(ledger, slow)
 
 
-@given(steps, steps, entitlements, st.sampled_from(WINDOWS))
-def test_a_loaded_ledger_goes_on_bit_for_bit(
+def goes_on(
     before: list[Step], after: list[Step], entitlement: str, window: float | None
 ) -> None:
-    """The same later events give the same bytes; and a save is saved as itself."""
+    """A ledger saved in between, and what was loaded, are told the same and are the same."""
     ledger, _ = both(entitlement, window)
     teller = Teller([ledger])
     for step in before:
@@ -114,6 +113,23 @@ def test_a_loaded_ledger_goes_on_bit_for_bit(
     assert other.jobs(active=False) == jobs
     assert [other.job(job) for job in jobs] == [ledger.job(job) for job in jobs]
     assert other.tenants() == ledger.tenants()
+
+
+@given(steps, steps, entitlements, st.sampled_from(WINDOWS))
+def test_a_loaded_ledger_goes_on_bit_for_bit(
+    before: list[Step], after: list[Step], entitlement: str, window: float | None
+) -> None:
+    """The same later events give the same bytes; and a save is saved as itself."""
+    goes_on(before, after, entitlement, window)
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("entitlement", ["quota", "demand"])
+def test_a_long_history_goes_on_bit_for_bit(
+    rng: np.random.Generator, entitlement: str, window: float | None
+) -> None:
+    """As above, over times of 53 bits, whose sums are never without a rest."""
+    goes_on(drawn(rng, 500), drawn(rng, 200), entitlement, window)
 
 
 @given(steps, entitlements)
