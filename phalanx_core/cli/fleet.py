@@ -5,12 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from phalanx_core.cli import asks, results
 from phalanx_core.cli.following import drawn, followed
 from phalanx_core.cli.jobs_file import JobSpec
-from phalanx_core.cli.marks import Letters, changes, mark_of
+from phalanx_core.cli.marks import Letters, marks_of
+from phalanx_core.cli.mending import mended
 from phalanx_core.cli.near import did_you_mean
 from phalanx_core.cli.state_file import State
 from phalanx_core.cli.targets import Target
@@ -266,13 +265,7 @@ class Fleet:
 
     def marks(self) -> str:
         """One character a leaf, by leaf id."""
-        row = [""] * self.topology.leaf_count
-        for name, planner in self.planners.items():
-            code = self.topology.type_names.index(name)
-            leaves = np.flatnonzero(self.topology.type_of == code).tolist()
-            for leaf, own in zip(leaves, self._own(planner, leaves), strict=True):
-                row[leaf] = mark_of(planner.owner(own), self.letters)
-        return "".join(row)
+        return marks_of(self.topology, self.planners, self.letters, self._own)
 
     def _mend_all(self, shown: list[str], jobs: Sequence[str]) -> list[results.Mended]:
         order = {name: at for at, name in enumerate(self.specs)}
@@ -306,24 +299,16 @@ class Fleet:
         if isinstance(answer, Misfit):
             return results.Mended(job, "refused", misfit=answer)
         planner = self._planner_of("--fail", job)
-        names, levels = self.topology.names, self.topology.levels
-        moves = [
-            (rank, *self._shown(planner, ends)) for rank, *ends in answer.moves.tolist()
-        ]
-        touched = [old for _, old, _ in moves] + [new for _, _, new in moves]
+        moves = []
+        for rank, *ends in answer.moves.tolist():
+            old, new = self._shown(planner, ends)
+            moves.append((rank, old, new))
         now = self.marks()
-        rows = tuple(changes(self.topology, touched, "".join(shown), now))
-        for leaf in touched:
-            shown[leaf] = now[leaf]
-        return results.Mended(
-            job,
-            "repaired",
-            moves=tuple((rank, names[old], names[new]) for rank, old, new in moves),
-            level_before=levels[answer.level_before],
-            level_after=levels[answer.level_after],
-            spares_used=answer.spares_used,
-            changes=rows,
-        )
+        told = mended(self.topology, job, answer, moves, "".join(shown), now)
+        for _, *ends in moves:
+            for leaf in ends:
+                shown[leaf] = now[leaf]
+        return told
 
     def _event(
         self, kind: str, target: Target, hit: Sequence[results.Mended]

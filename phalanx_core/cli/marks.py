@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
 
 from phalanx_core.cli.results import Change, domain_of
-from phalanx_core.placement import Health, Owner, OwnerKind
+from phalanx_core.placement import Health, Owner, OwnerKind, Planner
 from phalanx_core.topology import Topology
 
 FREE, SPARE, DOWN, SUSPECT, CORDONED, QUARANTINE, MANY = ".sx?-q#"
@@ -57,6 +59,28 @@ def mark_of(owner: Owner, letters: Letters) -> str:
     if owner.cordoned:
         return CORDONED
     return SPARE if owner.kind is OwnerKind.SPARE else FREE
+
+
+def marks_of(
+    topology: Topology,
+    planners: Mapping[str, Planner],
+    letters: Letters,
+    own: Callable[[Planner, list[int]], list[int]] = lambda _, leaves: leaves,
+) -> str:
+    """One character a leaf, by leaf id.
+
+    Parameters
+    ----------
+    own
+        Ids of leaves in a planner's own topology, where that is another one.
+    """
+    row = [""] * topology.leaf_count
+    for name, planner in planners.items():
+        code = topology.type_names.index(name)
+        leaves = np.flatnonzero(topology.type_of == code).tolist()
+        for leaf, there in zip(leaves, own(planner, leaves), strict=True):
+            row[leaf] = mark_of(planner.owner(there), letters)
+    return "".join(row)
 
 
 def changes(

@@ -134,7 +134,7 @@ def _run(
         events.append(event)
         print_event(screen, event)
     if struck:
-        print_picture(screen, fleet, "after that")
+        _draw(screen, fleet, "after that")
     return fleet, Done(placed, events, synced)
 
 
@@ -176,8 +176,13 @@ def _place(
     for note in fleet.notes():
         screen.text(f"note  {note}")
     print_placed(screen, fleet, placed)
-    print_picture(screen, fleet, "placed")
+    _draw(screen, fleet, "placed")
     return placed
+
+
+def _draw(screen: Screen, fleet: Fleet, title: str) -> None:
+    if not screen.quiet:
+        print_picture(screen, fleet.topology, fleet.marks(), title)
 
 
 def _fleet(topology: Topology, wanted: Wanted) -> tuple[Fleet, bool]:

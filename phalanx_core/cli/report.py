@@ -11,7 +11,7 @@ from phalanx_core.cli.marks import legend
 from phalanx_core.cli.results import Event, Mended, Placed, folded
 from phalanx_core.cli.screen import Screen
 from phalanx_core.placement import Misfit, SyncReport
-from phalanx_core.topology import picture
+from phalanx_core.topology import Topology, picture
 
 HOSTS_LISTED_MAX = 16
 
@@ -46,14 +46,11 @@ def print_synced(screen: Screen, synced: Mapping[str, SyncReport]) -> None:
             screen.text(f"{name}  {report}" if len(synced) > 1 else str(report))
 
 
-def print_picture(screen: Screen, fleet: Fleet, title: str) -> None:
+def print_picture(screen: Screen, topology: Topology, marks: str, title: str) -> None:
     """The topology with a mark a leaf, and what the marks mean."""
-    if screen.quiet:
-        return
-    marks = fleet.marks()
     drawn = {leaf: mark for leaf, mark in enumerate(marks) if mark != "."}
     screen.text(f"\n{title}", "bold")
-    screen.text(picture(fleet.topology, drawn, width=screen.width))
+    screen.text(picture(topology, drawn, width=screen.width))
     screen.text(legend(marks))
 
 

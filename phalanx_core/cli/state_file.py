@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
-import os
-import tempfile
 import zlib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from phalanx_core.cli.jobs_file import JobSpec, check_job
+from phalanx_core.cli.sealed_file import read_sealed, write_sealed
 from phalanx_core.errors import InvalidRequest, SaveError
 from phalanx_core.topology import Topology
 from phalanx_core.topology.saved import from_table, to_table
 
 VERSION = 2
-BYTES_MAX = 1 << 30
-_HEAD = b'{\n "phalanx_state": '
+KIND = "phalanx_state"
 
 
 @dataclass(frozen=True)
@@ -63,24 +59,7 @@ def write_state(path: str, state: State) -> None:
             for name, saved in state.planners.items()
         },
     }
-    whole = {"phalanx_state": VERSION, "blake2b": _digest(body), **body}
-    target = Path(os.path.realpath(path))
-    try:
-        handle, scratch = tempfile.mkstemp(
-            prefix=f".{target.name}.", dir=target.parent or "."
-        )
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as stream:
-                json.dump(whole, stream, indent=1)
-                stream.write("\n")
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.replace(scratch, target)
-        except BaseException:
-            Path(scratch).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise SaveError(f"{path}: cannot be written: {error.strerror}") from None
+    write_sealed(path, KIND, VERSION, body)
 
 
 def read_state(path: str) -> State | None:
@@ -91,27 +70,8 @@ def read_state(path: str) -> State | None:
     SaveError
         If the file is no state file, damaged, or of another version.
     """
-    try:
-        with open(path, "rb") as stream:
-            raw = stream.read(BYTES_MAX + 1)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise SaveError(f"{path}: cannot be read: {error.strerror}") from None
-    try:
-        whole = json.loads(raw.decode("utf-8")) if len(raw) <= BYTES_MAX else None
-    except (ValueError, RecursionError):
-        if raw.startswith(_HEAD):
-            raise SaveError(f"{path}: is damaged: cut short or changed") from None
-        whole = None
-    if not isinstance(whole, dict) or "phalanx_state" not in whole:
-        raise SaveError(f"{path}: is not a state file of phalanx")
-    version = whole.pop("phalanx_state")
-    if version != VERSION:
-        raise SaveError(f"{path}: is of version {version!r}, this reads {VERSION}")
-    if whole.pop("blake2b", None) != _digest(whole):
-        raise SaveError(f"{path}: is damaged: its checksum does not match")
-    return _state(path, whole)
+    body = read_sealed(path, KIND, VERSION, "a state file of phalanx")
+    return None if body is None else _state(path, body)
 
 
 def _state(path: str, body: dict[str, Any]) -> State:
@@ -141,8 +101,3 @@ def _packed(topology: Topology) -> str:
 def _unpacked(text: str) -> Topology:
     whole = zlib.decompress(base64.b64decode(text, validate=True))
     return from_table(json.loads(whole))
-
-
-def _digest(body: dict[str, Any]) -> str:
-    text = json.dumps(body, sort_keys=True, separators=(",", ":"))
-    return hashlib.blake2b(text.encode("utf-8"), digest_size=16).hexdigest()

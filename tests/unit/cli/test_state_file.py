@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from phalanx_core.cli.jobs_file import JobSpec
-from phalanx_core.cli.state_file import VERSION, State, _digest, read_state, write_state
+from phalanx_core.cli.sealed_file import digest
+from phalanx_core.cli.state_file import VERSION, State, read_state, write_state
 from phalanx_core.errors import SaveError
 from phalanx_core.topology import Topology
 
@@ -47,7 +48,7 @@ def test_a_topology_that_is_none_is_damage(tmp_path: Path) -> None:
     whole = json.loads(path.read_text())
     del whole["blake2b"], whole["phalanx_state"]
     whole["topology"] = base64.b64encode(zlib.compress(b'{"levels": ["gpu"]}')).decode()
-    head = {"phalanx_state": VERSION, "blake2b": _digest(whole)}
+    head = {"phalanx_state": VERSION, "blake2b": digest(whole)}
     path.write_text(json.dumps({**head, **whole}))
     with pytest.raises(SaveError, match=r"is damaged: TopologyError\(\"table of"):
         read_state(str(path))

@@ -1,0 +1,133 @@
+"""Values of one entry of a jobs file, each checked against its rule."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from phalanx_core.checks import is_number
+from phalanx_core.cli.near import did_you_mean
+from phalanx_core.errors import InvalidRequest
+
+NUMBER_MAX = (1 << 31) - 1
+
+
+def checked_list(path: str, rows: Any) -> list[Any]:
+    """A list of jobs that holds one at least.
+
+    Raises
+    ------
+    InvalidRequest
+        If it is something else.
+    """
+    if not isinstance(rows, list):
+        raise InvalidRequest(
+            f"{path}: a jobs file is a list of jobs, each '- name: ...', "
+            f"got {kind(rows)}"
+        )
+    if not rows:
+        raise InvalidRequest(f"{path}: the list holds no job")
+    return rows
+
+
+def job_name(path: str, number: int, row: Any) -> str:
+    """The name of the job that is the entry of this number.
+
+    Raises
+    ------
+    InvalidRequest
+        If the entry is no mapping or has no name that can be printed.
+    """
+    where = f"{path}: job {number}"
+    if not isinstance(row, dict):
+        raise InvalidRequest(f"{where}: must be a mapping, got {kind(row)}")
+    name = row.get("name")
+    if not isinstance(name, str):
+        raise InvalidRequest(
+            f"{where}: name: must be a text (quote a number), got {kind(name)}"
+        )
+    if not name or not name.isprintable():
+        rule = "must be printable" if name else "must not be empty"
+        raise InvalidRequest(f"{where}: name: {rule}, got {kind(name)}")
+    return name
+
+
+def check_keys(where: str, row: Mapping[Any, Any], keys: Collection[str]) -> None:
+    """Refuse a key that is none of some, with those that are near it."""
+    for key in row:
+        if key not in keys:
+            near = did_you_mean(str(key), keys)
+            known = ", ".join(keys)
+            raise InvalidRequest(f"{where}: {key}: no such key; keys are {known}{near}")
+
+
+def mapping(where: str, key: str, value: Any, rule: str) -> dict[Any, Any]:
+    """A mapping; ``rule`` says of what."""
+    if not isinstance(value, dict):
+        raise InvalidRequest(f"{where}: {key}: {rule}, got {kind(value)}")
+    return value
+
+
+def whole(where: str, key: str, value: Any, least: int) -> int:
+    """A whole number from ``least`` to the most that a size may be."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise InvalidRequest(
+            f"{where}: {key}: must be a whole number, got {kind(value)}"
+        )
+    if not least <= value <= NUMBER_MAX:
+        raise InvalidRequest(
+            f"{where}: {key}: must be from {least} to {NUMBER_MAX}, got {value}"
+        )
+    return value
+
+
+def number(where: str, key: str, value: Any, *, above: bool = False) -> float:
+    """A finite number from 0, or above it.
+
+    Examples
+    --------
+    >>> number("job 'a'", "weight", 2, above=True)
+    2.0
+    """
+    if not is_number(value) or value < 0 or (above and value == 0):
+        rule = "above 0" if above else "at least 0"
+        raise InvalidRequest(
+            f"{where}: {key}: must be a finite number {rule}, got {kind(value)}"
+        )
+    return float(value)
+
+
+def flag(where: str, key: str, value: Any) -> bool:
+    """True or false."""
+    if not isinstance(value, bool):
+        raise InvalidRequest(
+            f"{where}: {key}: must be true or false, got {kind(value)}"
+        )
+    return value
+
+
+def word(where: str, key: str, value: Any) -> str | None:
+    """A name that is not empty, or nothing."""
+    if value is None or (isinstance(value, str) and value):
+        return value
+    raise InvalidRequest(f"{where}: {key}: must be a name, got {kind(value)}")
+
+
+def choice(where: str, key: str, value: Any, known: tuple[str, ...]) -> str:
+    """One of some words."""
+    if value in known:
+        return str(value)
+    near = did_you_mean(value, known) if isinstance(value, str) else ""
+    raise InvalidRequest(
+        f"{where}: {key}: must be {' or '.join(known)}, got {value!r}{near}"
+    )
+
+
+def kind(value: Any) -> str:
+    """A value as a message shows it."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, (dict, list)):
+        return "a mapping" if isinstance(value, dict) else "a list"
+    shown = repr(value)
+    return shown if len(shown) <= 60 else shown[:57] + "..."
