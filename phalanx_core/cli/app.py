@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import typer
 from typer.core import TyperCommand
@@ -11,8 +11,7 @@ from phalanx_core.cli import ettr_options as model
 from phalanx_core.cli import exits, options
 from phalanx_core.cli import reproduce_options as reproducing
 from phalanx_core.cli import round_options as rounds
-
-ORDERED = ("fail", "drain")
+from phalanx_core.cli import schedule_options as scheduling
 
 app = typer.Typer(
     add_completion=False,
@@ -28,11 +27,19 @@ app = typer.Typer(
 class EventsInOrder(TyperCommand):
     """Remembers the order in which options of several names were given."""
 
+    ordered: ClassVar[tuple[str, ...]] = ("fail", "drain")
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse as always, and note each event option as it comes."""
         _, _, given = self.make_parser(ctx).parse_args(args=list(args))
-        ctx.meta["events"] = [p.name for p in given if p.name in ORDERED]
+        ctx.meta["events"] = [p.name for p in given if p.name in self.ordered]
         return super().parse_args(ctx, args)
+
+
+class TimedEventsInOrder(EventsInOrder):
+    """The same where healing is an event as well."""
+
+    ordered = ("fail", "drain", "heal")
 
 
 @app.callback()
@@ -111,6 +118,64 @@ def place(
         as_json=json,
     )
     raise typer.Exit(exits.guarded(lambda: run_place(wanted)))
+
+
+@app.command(cls=TimedEventsInOrder, epilog=exits.SCHEDULE_HELP)
+def schedule(
+    context: typer.Context,
+    paths: options.Paths,
+    *,
+    order: scheduling.Order = "utility",
+    lease: scheduling.Lease = 900.0,
+    round_: scheduling.RoundLength = 60.0,
+    rounds: scheduling.Rounds = None,
+    start: scheduling.Start = None,
+    entitlement: scheduling.Entitlement = None,
+    window: scheduling.Window = None,
+    waiting_bound: scheduling.WaitingBound = 6 * 3600.0,
+    reward: scheduling.Reward = None,
+    idle: scheduling.Idle = 0.0,
+    type: options.Type = None,
+    spares: options.Spares = None,
+    fail: scheduling.Fail = options.NONE_GIVEN,
+    drain: scheduling.Drain = options.NONE_GIVEN,
+    heal: scheduling.Heal = options.NONE_GIVEN,
+    state: scheduling.State = None,
+    gpus_per_host: options.GpusPerHost = None,
+    label: options.Labels = options.NONE_GIVEN,
+    topology_name: options.TopologyName = None,
+    tolerate: options.Tolerate = options.NONE_GIVEN,
+    json: options.Json = False,
+) -> None:
+    """Decide rounds of jobs by utility and by what tenants are owed; lose and repair."""
+    from phalanx_core.cli.schedule import Wanted, run_schedule
+
+    left = {"fail": iter(fail), "drain": iter(drain), "heal": iter(heal)}
+    wanted = Wanted(
+        paths=tuple(paths),
+        options={
+            "order": order,
+            "lease_s": lease,
+            "round_s": round_,
+            "entitlement": entitlement,
+            "window_s": window,
+            "waiting_bound_s": waiting_bound,
+            "idle": idle,
+        },
+        type=type,
+        spares=spares,
+        reward=reward,
+        rounds=rounds,
+        start_s=start,
+        events=tuple((name, next(left[name])) for name in context.meta["events"]),
+        state=state,
+        gpus_per_host=gpus_per_host,
+        label_keys=tuple(label) or None,
+        topology=topology_name,
+        tolerate=tuple(tolerate),
+        as_json=json,
+    )
+    raise typer.Exit(exits.guarded(lambda: run_schedule(wanted)))
 
 
 @app.command(epilog=exits.ROUND_HELP)

@@ -25,6 +25,13 @@ HELP = (
     "130 interrupted."
 )
 
+SCHEDULE_HELP = (
+    "Exit codes: 0 done, whoever waits; 1 a job can never run or a repair was refused, and "
+    "why is printed; 2 wrong usage or input; 3 the state file cannot be used, or another "
+    "run uses it; 70 a fault of this program; 74 the output cannot be written; "
+    "130 interrupted."
+)
+
 ROUND_HELP = (
     "Exit codes: 0 done, whoever is left out; 2 wrong usage or input; 70 a fault of this "
     "program; 74 the output cannot be written; 130 interrupted."
