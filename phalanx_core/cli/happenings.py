@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, inf, isfinite
+from math import inf, isfinite
 
 from phalanx_core.cli.targets import Target, find_target
 from phalanx_core.errors import InvalidRequest
 from phalanx_core.topology import Topology
+
+ROUNDS_MAX = 100_000
 
 
 @dataclass(frozen=True)
@@ -88,13 +90,35 @@ def _split(kind: str, text: str) -> tuple[str, float | None]:
     return name, at
 
 
-def rounds_needed(happened: Sequence[Happening], first_s: float, round_s: float) -> int:
-    """Rounds until one comes after the last of them, one at least.
+def round_times(
+    happened: Sequence[Happening], first_s: float, round_s: float, count: int | None
+) -> list[float]:
+    """When the rounds of a run are: as many as answer every happening, or ``count``.
+
+    Raises
+    ------
+    InvalidRequest
+        If they are too many, or too few to answer all.
 
     Examples
     --------
-    >>> rounds_needed([], 0.0, 60.0)
-    1
+    >>> round_times([], 0.0, 60.0, None), round_times([], 30.0, 60.0, 3)
+    ([0.0], [30.0, 90.0, 150.0])
     """
-    last = max((one.at_s for one in happened), default=first_s)
-    return 1 + max(0, ceil((last - first_s) / round_s))
+    if count is not None and not 1 <= count <= ROUNDS_MAX:
+        raise InvalidRequest(f"--rounds {count}: must be from 1 to {ROUNDS_MAX}")
+    last = happened[-1] if happened else None
+    times = [first_s]
+    while last is not None and times[-1] < last.at_s and len(times) <= ROUNDS_MAX:
+        times.append(times[-1] + round_s)
+    needed = len(times)
+    most = ROUNDS_MAX if count is None else count
+    if last is not None and needed > most:
+        needs = f"{needed}" if needed <= ROUNDS_MAX else f"more than {ROUNDS_MAX}"
+        raise InvalidRequest(
+            f"--{last.kind} {last.target.text}@{last.at_s:g}: needs {needs} rounds, the "
+            f"last of them to answer it, and there are at most {most}"
+        )
+    while count is not None and len(times) < count:
+        times.append(times[-1] + round_s)
+    return times

@@ -13,7 +13,6 @@ from phalanx_core.cli.results import Event, Mended
 from phalanx_core.cli.round_results import RoundTold, job_rows, tenant_rows
 from phalanx_core.cli.workload_state import SavedRun
 from phalanx_core.cli.worths import worths
-from phalanx_core.placement import Misfit
 from phalanx_core.scheduling import ActionKind, Decision, JobStatus, Why
 from phalanx_core.scheduling.feasible import Feasible
 
@@ -53,15 +52,15 @@ class Playing:
         Parameters
         ----------
         draw
-            Whether the first round, the last and those after a happening are drawn.
+            Whether the last round and those after a happening are drawn.
         """
         told, left = [], list(happened)
         for at, now in enumerate(times):
             due = [one for one in left if one.at_s <= now]
             left = left[len(due) :]
             struck = self._play(now, due)
-            end = at in (0, len(times) - 1)
-            told.append(self._round(now, struck, draw=draw and (end or bool(due))))
+            last = at == len(times) - 1
+            told.append(self._round(now, struck, draw=draw and (last or bool(due))))
         return told
 
     def _play(
@@ -138,17 +137,18 @@ class Playing:
     ) -> Mended | None:
         """The repair of a job; None where it needs none any more."""
         topology = self.embedder.scheduler.topology
-        for action in decision:
-            if str(action.job) != job:
-                continue
-            if action.repair is not None:
-                moves = [
-                    (rank, old, new) for rank, old, new in action.repair.moves.tolist()
-                ]
-                return mended(topology, job, action.repair, moves, before, after)
-            refused = action.kind is ActionKind.KEEP or action.why in _LEAVING
-            if isinstance(action.misfit, Misfit) and refused:
-                return Mended(job, "refused", misfit=action.misfit)
+        own = [one for one in decision if str(one.job) == job]
+        moved = next((one.repair for one in own if one.repair is not None), None)
+        if moved is not None:
+            moves = [(rank, old, new) for rank, old, new in moved.moves.tolist()]
+            return mended(topology, job, moved, moves, before, after)
+        kept = own[-1:] if own[-1].kind is ActionKind.KEEP else []
+        for action in (*own[:1], *kept):
+            stopped = action.kind is ActionKind.STOP and action.why in _LEAVING
+            if action.misfit is not None and (stopped or action in kept):
+                anew = own[-1].kind is ActionKind.START
+                status = "restarted" if anew else "refused"
+                return Mended(job, status, misfit=action.misfit)
         return None
 
     def _letter(self) -> None:

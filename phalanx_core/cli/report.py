@@ -85,7 +85,9 @@ def tell_refusals(placed: Sequence[Placed], events: Sequence[Event]) -> None:
 
 def _print_mended(screen: Screen, row: Mended) -> None:
     if row.misfit is not None:
-        screen.text(f"  {row.name} is not repaired: {row.misfit.reason}", "bold red")
+        anew = row.status == "restarted"
+        told = "starts anew, since it is not repaired" if anew else "is not repaired"
+        screen.text(f"  {row.name} {told}: {row.misfit.reason}", "bold red")
         _print_levels(screen, row.misfit)
         return
     same = row.level_before == row.level_after

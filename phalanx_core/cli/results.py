@@ -86,6 +86,8 @@ class Mended:
 
     Attributes
     ----------
+    status
+        "repaired", "refused", or where a round could start it elsewhere, "restarted".
     moves
         Rank, leaf name before, leaf name after.
     """

@@ -37,10 +37,9 @@ class JobRow:
 
     Attributes
     ----------
-    actions
-        Kinds in the order of the decision; a release is part of its stop.
-    why, reason
-        Of the last action, and of its stop before it; ``reason`` is a sentence.
+    actions, whys, reasons
+        Kinds in the order of the decision, the code of each one's reason, and that in a
+        sentence; a release is part of its stop.
     changed
         Whether a reader of the round before learns something.
     worth
@@ -55,8 +54,8 @@ class JobRow:
     name: str
     tenant: str
     actions: tuple[str, ...]
-    why: str
-    reason: str
+    whys: tuple[str, ...]
+    reasons: tuple[str, ...]
     changed: bool
     ranks: int | None
     type: str | None
@@ -74,9 +73,12 @@ class JobRow:
         return {
             "name": self.name,
             "tenant": self.tenant,
-            "actions": list(self.actions),
-            "why": self.why,
-            "reason": self.reason,
+            "actions": [
+                {"action": action, "why": why, "reason": reason}
+                for action, why, reason in zip(
+                    self.actions, self.whys, self.reasons, strict=True
+                )
+            ],
             "ranks": self.ranks,
             "type": self.type,
             "worth": self.worth,
@@ -185,12 +187,14 @@ def job_rows(
     for name, status in before.items():
         own = [one for one in actions[name] if one.kind is not ActionKind.RELEASE]
         row = _row(embedder, status, own, ratios[name])
-        if worth is not None and own[-1].why is not Why.LEASED:
-            row = replace(row, worth=_worth(worth[name], own[-1].configuration))
+        last = own[-1]
+        decided = last.kind is not ActionKind.MOVE and last.why is not Why.LEASED
+        if worth is not None and decided:
+            row = replace(row, worth=_worth(worth[name], last.configuration))
         known = waited.pop(name, None)
-        if own[-1].kind is ActionKind.WAIT:
-            waited[name] = row.why
-        rows.append(replace(row, changed=_changed(own, known, row.why)))
+        if last.kind is ActionKind.WAIT:
+            waited[name] = last.why.value
+        rows.append(replace(row, changed=_changed(own, known)))
     return tuple(rows)
 
 
@@ -200,10 +204,13 @@ def _worth(found: list[float], configuration: int) -> float | None:
     return max((one for one in found if one == one), default=None)
 
 
-def _changed(own: list[Action], waited: str | None, why: str) -> bool:
+def _changed(own: list[Action], waited: str | None) -> bool:
+    """Whether a job does not just go on, or wait for the reason that it waited for."""
     last = own[-1]
-    if len(own) > 1 or last.kind is ActionKind.WAIT:
-        return len(own) > 1 or waited != why
+    if len(own) > 1:
+        return True
+    if last.kind is ActionKind.WAIT:
+        return waited != last.why.value
     return last.kind is not ActionKind.KEEP or last.checkpoint
 
 
@@ -218,8 +225,8 @@ def _row(
         name=name,
         tenant=status.request.tenant,
         actions=tuple(one.kind.value for one in own),
-        why=", ".join(dict.fromkeys(one.why.value for one in own)),
-        reason="; ".join(dict.fromkeys(one.reason for one in own)),
+        whys=tuple(one.why.value for one in own),
+        reasons=tuple(one.reason for one in own),
         changed=True,
         ranks=None,
         type=None,

@@ -8,7 +8,7 @@ from typing import Any
 
 from phalanx_core.cli import exits
 from phalanx_core.cli.final_results import final_rows
-from phalanx_core.cli.happenings import Happening, happenings_of, rounds_needed
+from phalanx_core.cli.happenings import Happening, happenings_of, round_times
 from phalanx_core.cli.playing import Playing
 from phalanx_core.cli.round_results import RoundTold, tenant_rows
 from phalanx_core.cli.schedule_options import checked_options
@@ -20,8 +20,6 @@ from phalanx_core.cli.topology import Source, summary
 from phalanx_core.cli.workload_file import read_workload
 from phalanx_core.cli.workload_state import read_run, write_run
 from phalanx_core.errors import InvalidRequest
-
-ROUNDS_MAX = 100_000
 
 
 @dataclass(frozen=True)
@@ -109,20 +107,7 @@ def _times(
                 f"--start {first:g}: must be finite and at {now:g} s or later"
             )
     happened = happenings_of(setup.topology, wanted.events, first, round_s, now)
-    needed = rounds_needed(happened, first, round_s)
-    count = needed if wanted.rounds is None else wanted.rounds
-    if not 1 <= count <= ROUNDS_MAX:
-        raise InvalidRequest(f"--rounds {count}: must be from 1 to {ROUNDS_MAX}")
-    if count < needed:
-        late = happened[-1]
-        raise InvalidRequest(
-            f"--{late.kind} {late.target.text}: at {late.at_s:g} s no round is left to "
-            f"answer it: it needs --rounds {needed}"
-        )
-    times = [first]
-    while len(times) < count:
-        times.append(times[-1] + round_s)
-    return happened, times
+    return happened, round_times(happened, first, round_s, wanted.rounds)
 
 
 def _document(
@@ -143,7 +128,7 @@ def _document(
 
 def _code(told: Sequence[RoundTold]) -> int:
     """Waiting is no refusal; never to be able to run is one, and a failed repair."""
-    refused = any(row.why == "infeasible" for row in told[-1].jobs)
+    refused = any(row.whys[-1] == "infeasible" for row in told[-1].jobs)
     broken = any(
         row.status == "refused"
         for one in told

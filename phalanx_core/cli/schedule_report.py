@@ -53,7 +53,7 @@ def _print_quiet(screen: Screen, quiet: Sequence[RoundTold]) -> None:
 
 def _print_round(screen: Screen, setup: Setup, told: RoundTold, *, full: bool) -> None:
     head = f"round {told.number} at {told.now_s:g} s"
-    if told.objective is not None:
+    if told.objective:
         head += f", objective {told.objective:.4g}"
     screen.text(f"\n{head}", "bold")
     for word, names in (("came", told.arrived), ("finished", told.finished)):
@@ -66,9 +66,9 @@ def _print_round(screen: Screen, setup: Setup, told: RoundTold, *, full: bool) -
     if rest:
         screen.text(f"{rest} more as before" if rows else f"{rest} jobs as before")
     for row in rows:
-        if row.reason != row.why:
-            stays = row.actions[-1] == "wait"
-            screen.text(f"{row.name} {'waits' if stays else 'stays'}: {row.reason}")
+        for action, why, reason in zip(row.actions, row.whys, row.reasons, strict=True):
+            if reason != why:
+                screen.text(f"{row.name}, {action}: {reason}")
     for event in told.events:
         print_event(screen, event)
     if told.marks is not None:
@@ -124,13 +124,14 @@ def _print_jobs(screen: Screen, setup: Setup, rows: Sequence[JobRow]) -> None:
 
 def _job_row(row: JobRow, by_worth: bool, several: bool) -> tuple[str, ...]:
     score = _worth(row.worth) if by_worth else _ratio(row.ratio)
+    why = ", ".join(row.whys)
     head = (row.letter, row.name, row.tenant, ", ".join(row.actions), score)
     if row.ranks is None:
-        return (*head, "-", "-", "-", "-", row.why)
+        return (*head, "-", "-", "-", "-", why)
     gpus = f"{row.ranks} {row.type}" if several else f"{row.ranks}"
     where = f"{row.level} {row.domain}"
     lease = "-" if row.lease_end_s is None else f"to {row.lease_end_s:g} s"
-    return (*head, gpus, f"{len(row.hosts)}", where, lease, row.why)
+    return (*head, gpus, f"{len(row.hosts)}", where, lease, why)
 
 
 def _print_sums(screen: Screen, playing: Playing) -> None:

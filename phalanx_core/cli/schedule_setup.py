@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 # Options that a state is bound to, and what each is without one.
 BOUND = {"spares": None, "entitlement": "quota", "window_s": None}
+BUCKET_S, BUCKETS_MAX = 3600.0, 10_000
 FLAGS = {"spares": "--spares", "entitlement": "--entitlement", "window_s": "--window"}
 
 
@@ -97,7 +98,7 @@ def set_up(
             memory_bytes=memory,
         )
     except InvalidRequest as error:
-        raise _named(path, error) from None
+        raise _named(path, error, options.window_s) from None
     requests = {
         entry.name: request_of(topology, path, entry, wanted.type)
         for entry in workload.jobs
@@ -124,11 +125,16 @@ def set_up(
     )
 
 
-def _named(path: str, error: InvalidRequest) -> InvalidRequest:
+def _named(
+    path: str, error: InvalidRequest, window_s: float | None = None
+) -> InvalidRequest:
     """An error of the constructor is about tenants or about the window."""
     text = str(error)
-    if text.startswith("window"):
-        return InvalidRequest(f"--{text}")
+    if text.startswith("window") and window_s is not None:
+        return InvalidRequest(
+            f"--window {window_s:g}: must be a multiple of {BUCKET_S:g} s, from once to "
+            f"{BUCKETS_MAX} times"
+        )
     return InvalidRequest(f"{path}: tenants: {text}")
 
 
