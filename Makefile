@@ -23,6 +23,10 @@ demo: $(VENV)/.demo
 	done
 	$(VENV)/bin/phalanx place examples/clusters/h100-64 examples/jobs.yaml \
 		--spares superpod:host:1 --fail host=h100-036
+	@echo "== two tenants, rounds, a lease that ends, a failure and its repair"
+	$(VENV)/bin/phalanx schedule examples/clusters/h100-64 examples/jobs-schedule.yaml \
+		--order owed-then-utility --lease 240 --round 120 --spares superpod:host:1 \
+		--fail host=h100-036@400
 	@echo "== exit status 1 below: a job or a repair is refused, and says why"
 	$(VENV)/bin/phalanx place examples/clusters/nvl72-pair.yaml examples/jobs-nvl72.yaml \
 		--fail host=gb200-a-03 || [ $$? = 1 ]

@@ -31,14 +31,11 @@ class Played:
     done_s, saved_s
         Useful seconds in its first configuration so far, and of those that its last
         checkpoint has.
-    starts
-        Starts, and repairs after a failure: each began from a checkpoint.
     """
 
     ready_s: float = 0.0
     done_s: float = 0.0
     saved_s: float = 0.0
-    starts: int = 0
 
 
 @dataclass(frozen=True)
@@ -51,7 +48,7 @@ class Ended:
     finished_s: float
     waited_s: float
     leases: int
-    starts: int
+    cold_starts: int
     lost_s: float
     had_s: float
     due_s: float
@@ -136,16 +133,6 @@ class Embedder:
                 yield left.pop(0)
         self._advance(until)
 
-    def save_ended_leases(self) -> None:
-        """Jobs whose lease is over save their work, before the round may stop them."""
-        broken = self._broken()
-        for name in self.played:
-            status = self.scheduler.status(name)
-            over = status.lease is not None and status.lease.is_over(self.now)
-            if over and name not in broken:
-                self.scheduler.checkpointed(name)
-                self.played[name].saved_s = self.played[name].done_s
-
     def carry_out(self, decision: Decision) -> None:
         """Stop, start and move what the decision says; all of it is done at once."""
         for action in decision:
@@ -153,22 +140,26 @@ class Embedder:
                 self._carry_out(action, self.played[str(action.job)])
 
     def _carry_out(self, action: Action, played: Played) -> None:
-        name, now = str(action.job), self.now
+        name, now, kind = str(action.job), self.now, action.kind
         entry = self.entries[name]
-        if action.kind is ActionKind.START:
-            self.scheduler.started(name, now)
-        elif action.kind is ActionKind.KEEP:
+        if action.checkpoint:
+            played.saved_s = played.done_s
+        elif kind is ActionKind.STOP or action.why is Why.FAILED:
+            played.done_s = played.saved_s
+        if kind is ActionKind.KEEP:
             if action.checkpoint:
+                self.scheduler.checkpointed(name)
                 played.ready_s = max(played.ready_s, now) + entry.checkpoint_s
             return
+        if kind is ActionKind.START:
+            self.scheduler.started(name, now)
         else:
             self.scheduler.fenced(name)
-        if action.kind is ActionKind.STOP or action.why is Why.FAILED:
-            # What its last checkpoint has is left of it.
-            played.done_s = played.saved_s
-        if action.kind is not ActionKind.STOP:
+        if kind is not ActionKind.STOP:
             played.ready_s = now + entry.cold_start_s
-            played.starts += 1
+        if kind is ActionKind.MOVE and action.checkpoint:
+            # Of a stop the scheduler has counted it.
+            self.scheduler.checkpointed(name)
 
     def _come(self, entry: Entry, request: JobRequest) -> None:
         self.scheduler.submit(entry.name, request, self.now)
@@ -180,7 +171,8 @@ class Embedder:
         self.arrived.append(entry.name)
 
     def _end(self, name: str) -> None:
-        status, played = self.scheduler.status(name), self.played.pop(name)
+        status = self.scheduler.status(name)
+        del self.played[name]
         account = self.scheduler.finish(name, self.now)
         self.scheduler.fenced(name)
         self.ended[name] = Ended(
@@ -190,7 +182,7 @@ class Embedder:
             finished_s=self.now,
             waited_s=status.waited_s,
             leases=status.leases,
-            starts=played.starts,
+            cold_starts=status.cold_starts,
             lost_s=status.lost_s,
             had_s=account.service,
             due_s=account.entitled,

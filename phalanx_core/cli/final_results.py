@@ -18,8 +18,8 @@ class FinalRow:
         "coming", "finished", or as the scheduler has it.
     submitted_s, finished_s
         When; None where that did not happen yet, as all below of a job that is coming.
-    starts
-        Starts and repairs, each from a checkpoint.
+    cold_starts
+        Starts, repairs and moves, each from a checkpoint.
     lost_s
         Useful seconds lost to failures.
     had_s, due_s
@@ -33,7 +33,7 @@ class FinalRow:
     finished_s: float | None = None
     waited_s: float | None = None
     leases: int | None = None
-    starts: int | None = None
+    cold_starts: int | None = None
     lost_s: float | None = None
     had_s: float | None = None
     due_s: float | None = None
@@ -63,7 +63,7 @@ def _row(embedder: Embedder, name: str) -> FinalRow:
         submitted_s=status.submitted_s,
         waited_s=status.waited_s,
         leases=status.leases,
-        starts=embedder.played[name].starts,
+        cold_starts=status.cold_starts,
         lost_s=status.lost_s,
         had_s=account.service,
         due_s=account.entitled,

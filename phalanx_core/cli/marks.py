@@ -24,10 +24,16 @@ MEANINGS = {
 
 
 class Letters:
-    """A letter a job, in order of arrival; a job that leaves gives its own back."""
+    """A letter a job, in order of arrival; a job that leaves gives its own back.
 
-    def __init__(self) -> None:
-        self._of: dict[str, str] = {}
+    Parameters
+    ----------
+    given
+        Letters that jobs have already.
+    """
+
+    def __init__(self, given: Mapping[str, str] | None = None) -> None:
+        self._of: dict[str, str] = dict(given or {})
 
     def give(self, job: str) -> str:
         """The job's letter, the first free one where it has none yet."""
@@ -44,6 +50,10 @@ class Letters:
     def of(self, job: str) -> str:
         """The job's letter."""
         return self._of.get(job, MANY)
+
+    def to_dict(self) -> dict[str, str]:
+        """Job to letter."""
+        return dict(self._of)
 
 
 def mark_of(owner: Owner, letters: Letters) -> str:

@@ -34,12 +34,12 @@ class Playing:
     def __init__(self, setup: Setup) -> None:
         self.embedder = setup.embedder
         self.options = setup.options
-        self.letters = Letters()
         self.times_s: dict[str, float] = {}
         self._feasible = Feasible(
             self.embedder.scheduler.planners, setup.memory, setup.options.normalized
         )
         saved = setup.saved
+        self.letters = Letters(None if saved is None else saved.letters)
         self._number = 0 if saved is None else saved.rounds
         self._waited = {} if saved is None else dict(saved.waited)
         self._letter()
@@ -80,7 +80,6 @@ class Playing:
         self, now: float, struck: list[tuple[Happening, list[str], str]], *, draw: bool
     ) -> RoundTold:
         embedder, scheduler = self.embedder, self.embedder.scheduler
-        embedder.save_ended_leases()
         before: dict[str, JobStatus] = {
             str(job): scheduler.status(job) for job in scheduler.jobs()
         }
@@ -177,6 +176,7 @@ class Playing:
             rounds=self._number,
             ill=setup.ill,
             waited=dict(self._waited),
+            letters=self.letters.to_dict(),
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass, replace
 from math import isfinite
 from typing import Any
@@ -11,6 +12,9 @@ from phalanx_core.cli.results import Event, HostRanks, host_ranks
 from phalanx_core.fairness import Ledger
 from phalanx_core.placement import Misfit
 from phalanx_core.scheduling import Action, ActionKind, Decision, JobStatus, Why
+
+# Two reasons that differ in numbers alone are one.
+_NUMBERS = re.compile(r"\d[\d.e+-]*")
 
 
 @dataclass(frozen=True)
@@ -193,7 +197,7 @@ def job_rows(
             row = replace(row, worth=_worth(worth[name], last.configuration))
         known = waited.pop(name, None)
         if last.kind is ActionKind.WAIT:
-            waited[name] = last.why.value
+            waited[name] = _NUMBERS.sub("", last.reason)
         rows.append(replace(row, changed=_changed(own, known)))
     return tuple(rows)
 
@@ -210,7 +214,7 @@ def _changed(own: list[Action], waited: str | None) -> bool:
     if len(own) > 1:
         return True
     if last.kind is ActionKind.WAIT:
-        return waited != last.why.value
+        return waited != _NUMBERS.sub("", last.reason)
     return last.kind is not ActionKind.KEEP or last.checkpoint
 
 

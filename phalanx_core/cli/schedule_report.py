@@ -147,7 +147,7 @@ def _print_sums(screen: Screen, playing: Playing) -> None:
                 _state(row.state, row.finished_s),
                 _seconds(row.waited_s),
                 _count(row.leases),
-                _count(row.starts),
+                _count(row.cold_starts),
                 _seconds(row.lost_s),
                 _hours(row.had_s),
                 _hours(row.due_s),

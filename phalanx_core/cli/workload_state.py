@@ -35,6 +35,8 @@ class SavedRun:
         Leaves that the cluster's files called down, and cordoned.
     waited
         Why each job waits, by the last round.
+    letters
+        Of jobs in pictures.
     """
 
     scheduler: bytes
@@ -44,6 +46,7 @@ class SavedRun:
     rounds: int
     ill: dict[str, list[str]]
     waited: dict[str, str]
+    letters: dict[str, str]
 
 
 def write_run(path: str, run: SavedRun) -> None:
@@ -59,6 +62,7 @@ def write_run(path: str, run: SavedRun) -> None:
         "rounds": run.rounds,
         "ill": run.ill,
         "waited": run.waited,
+        "letters": run.letters,
         "embedder": run.embedder,
         "jobs": [entry.row for entry in run.entries],
         "scheduler": base64.b64encode(run.scheduler).decode("ascii"),
@@ -88,6 +92,7 @@ def read_run(path: str) -> SavedRun | None:
             rounds=int(body["rounds"]),
             ill={key: list(names) for key, names in body["ill"].items()},
             waited=dict(body["waited"]),
+            letters=dict(body["letters"]),
         )
     except InvalidRequest as error:
         raise SaveError(f"{error} (state file)") from None
