@@ -68,7 +68,8 @@ def entitlements(
     -----
     The job's integral of the ASTRAEA paper, ∫ min(demand, share x weight / active
     weights) dt, as :class:`Ledger` keeps it online. O((jobs + changes x tenants)
-    log θ) for so many distinct demands per weight θ; relative error below 1e-12.
+    log θ) for so many distinct demands per weight θ. Relative error below 1e-12; what is
+    below 1e-25 of what came before it is 0.
 
     Examples
     --------

@@ -27,6 +27,9 @@ Four = tuple[float, float, float, float]
 # Seconds of the clock; and since the level passed a θ, seconds and gain of a unit of
 # weight: high and low of each. Such a run goes into the tree when it ends, not by pieces.
 Run = tuple[float, float, float, float, float, float]
+# What two doubles cannot tell from 0, of a sum of a million numbers: a job that was due
+# nothing is due 0, whatever others were due before it.
+NOISE = 2.0**-85
 
 
 def plus(high: float, low: float, more: float) -> Pair:
@@ -37,9 +40,10 @@ def plus(high: float, low: float, more: float) -> Pair:
 
 
 def minus(high: float, low: float, less: float, less_low: float) -> float:
-    """The difference of two such sums, as one double."""
-    high, low = plus(high, low - less_low, -less)
-    return high + low
+    """The difference of two such sums that grow, as one double; 0 where it is noise."""
+    left, left_low = plus(high, low - less_low, -less)
+    found = left + left_low
+    return found if found > NOISE * high else 0.0
 
 
 def ranked(thetas: FloatArray, at: int, level: float) -> int:

@@ -356,6 +356,13 @@ SWEEP = (
         "test_entitlements.py::test_a_short_job_after_a_long_history",
     ),
     Fault(
+        "the rest of a difference taken for dues",
+        "kernels.py",
+        "return found if found > NOISE * high else 0.0",
+        "return found",
+        "test_entitlements.py::test_who_is_due_nothing_is_due_0",
+    ),
+    Fault(
         "what runs at a level counted for θ at it",
         "kernels.py",
         "    if at <= rank:\n",

@@ -125,7 +125,8 @@ def near(found: float, wanted: Any, relative: float = 1e-12) -> bool:
     """Whether a double is within a relative error of an exact number."""
     if wanted == 0:
         return found == 0
-    return abs(Fraction(found) - wanted) <= relative * wanted
+    # Nobody is owed a zeptosecond of ten seconds.
+    return abs(Fraction(found) - wanted) <= relative * wanted + Fraction(1, 10**22)
 
 
 def compare(ledger: Ledger, slow: SlowLedger, relative: float = 1e-12) -> None:

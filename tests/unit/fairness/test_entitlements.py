@@ -105,6 +105,20 @@ def test_a_moment_of_plenty_in_a_long_drought() -> None:
     assert found[0] == 2 * 2.0**-10
 
 
+def test_who_is_due_nothing_is_due_0() -> None:
+    """Not the rest of what others were due: quota 0 in the second job's time."""
+    found = entitlements(
+        [0, 0],
+        [3, 4],
+        [0.0, 3.0],
+        [3.0, 7.0],
+        [[4.0], [0.0], [4.0], [0.0]],
+        since_s=[0.0, 1e-17, 1.9, 3.0],
+    )
+    assert found[0] == pytest.approx(3 * (3.0 - 1.9), rel=1e-14)
+    assert found[1] == 0.0
+
+
 def test_heavy_weights_leave_nothing_behind() -> None:
     """A weight of 1e6 that came and went does not weigh on one of 1e-6."""
     found = entitlements(
