@@ -40,7 +40,10 @@ LOG_MAX = 2**16
 
 
 class Books:
-    """Rows of jobs and tenants up to the last event, and the accounts made of them."""
+    """Rows of jobs and tenants up to the last event, and the accounts made of them.
+
+    What must hold of them, F1 to F8, stands in :mod:`phalanx_core.fairness.invariants`.
+    """
 
     def __init__(
         self,

@@ -60,6 +60,8 @@ class Ledger(Books):
 
     Notes
     -----
+    Every event takes ``now``, its time in seconds, not before the last event's.
+
     A job is active from submission to its end, pending or running. A quota is capacity x
     weight over the weights of all tenants. A job is due, at every moment while it is
     active, min(demand, fair share of its tenant x its weight / weights of the tenant's
@@ -70,7 +72,8 @@ class Ledger(Books):
 
     An event is O(1): it is noted in its tenant's log (set_capacity, set_tenant and
     remove_tenant in all logs). What jobs are due is worked out from the logs when one
-    asks for a job, or when a log is full.
+    asks for a job, or when a log is full; a log of more than some 400,000 products of
+    jobs and changes by a compiled kernel, whose first use loads Numba.
 
     The ASTRAEA paper, sections 4 to 6 (job and tenant LTGF) and its eq. 16.
 
@@ -120,7 +123,15 @@ class Ledger(Books):
             settle(home, now)
 
     def start(self, job: Job, now: float, gpus: int | None = None) -> None:
-        """A pending job runs: its lease begins, on as many GPUs as it asks for or ``gpus``."""
+        """A pending job runs: its lease begins.
+
+        Parameters
+        ----------
+        job, now
+            Its key, and seconds.
+        gpus
+            GPUs that it holds, a whole number from 1; None: as many as it asks for.
+        """
         now = self._time(now)
         row = pending_row(self._jobs, job)
         gpus = row.demand if gpus is None else count_of("gpus", gpus)
@@ -149,8 +160,15 @@ class Ledger(Books):
     ) -> None:
         """An active job asks for another number of GPUs.
 
-        A running one holds ``gpus`` from now on, by default as many as it asks for; a
-        pending one takes no ``gpus``.
+        Parameters
+        ----------
+        job, now
+            Its key, and seconds.
+        demand
+            GPUs that it asks for, a whole number from 1.
+        gpus
+            GPUs that a running one holds from now on; None: as many as it asks for. A
+            pending one takes none.
         """
         now = self._time(now)
         row = active_row(self._jobs, job)
@@ -214,7 +232,18 @@ class Ledger(Books):
         self._move(self._time(now))
 
     def forget(self, job: Job) -> JobAccount:
-        """The last account of an ended job, whose key is free from now on."""
+        """Free the row and the key of an ended job.
+
+        Returns
+        -------
+        JobAccount
+            Its last one.
+
+        Raises
+        ------
+        UnknownJob, InvalidRequest
+            If the ledger does not know it, or it has not ended.
+        """
         row = row_of(self._jobs, job)
         if job in row.tenant.jobs:
             raise InvalidRequest(
@@ -264,7 +293,13 @@ class Ledger(Books):
         return ledger
 
     def validate(self) -> None:
-        """None, or :class:`InvariantBroken` with a tag of :mod:`.invariants`. O(all)."""
+        """Work out anew what must hold of all rows; O(jobs + tenants + logs).
+
+        Raises
+        ------
+        InvariantBroken
+            With a tag, F1 to F8, of :mod:`phalanx_core.fairness.invariants`.
+        """
         validate(self)
 
     def _forget(self, row: JobRow) -> JobAccount:

@@ -171,7 +171,11 @@ class TenantRow:
         rate = quota
         if self.by_demand and self.demand < quota:
             rate = float(self.demand)
-        self.due.step(now, rate)
+        due = self.due
+        if due.since == now:
+            due.rate = rate
+        else:
+            due.step(now, rate)
         if self.jobs:
             self.level = rate / (self.heavy + self.light)
         else:
