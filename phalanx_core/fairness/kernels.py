@@ -6,8 +6,8 @@ So a piece adds its span, and level x span, at the rank of its level among all �
 tenant; sums over ranks up to θ's tell a job how long it was short and of what, and the
 difference of two such sums, at its begin and at its end, is for its stay alone.
 
-The sums are those of a Fenwick tree (Fenwick, Softw. Pract. Exp. 24, 1994). Each of its
-rows has four numbers beside each other: spans and gains, high and low, because a short
+The sums are those of a Fenwick tree (Fenwick, Softw. Pract. Exp. 24, 1994), or of each θ
+where there are few. Each row of the tree has four numbers beside each other: spans and gains, high and low, because a short
 job's difference needs digits that one double of a long history has not.
 """
 
@@ -27,6 +27,9 @@ Four = tuple[float, float, float, float]
 # Seconds of the clock; and since the level passed a θ, seconds and gain of a unit of
 # weight: high and low of each. Such a run goes into the tree when it ends, not by pieces.
 Run = tuple[float, float, float, float, float, float]
+# So many θ at most have sums of their own, which a run raises one by one and a job finds
+# without a walk (measured).
+FEW = 64
 # What two doubles cannot tell from 0, of a sum of a million numbers: a job that was due
 # nothing is due 0, whatever others were due before it.
 NOISE = 2.0**-85
@@ -76,8 +79,27 @@ def ranked(thetas: FloatArray, at: int, level: float) -> int:
     return low
 
 
+def room(size: int) -> FloatArray:
+    """Sums for so many θ, all 0: columns of each, or rows of a tree."""
+    return np.zeros((4, size)) if size <= FEW else np.zeros((size + 1, 4))
+
+
+def lift(high: FloatArray, low: FloatArray, more: float, more_low: float) -> None:
+    """Add one sum to each of many."""
+    for at in range(high.size):
+        old = high[at]
+        total = old + more
+        back = total - old
+        high[at] = total
+        low[at] += ((old - (total - back)) + (more - back)) + more_low
+
+
 def put(tree: FloatArray, size: int, rank: int, run: Run) -> Run:
     """Add what has run up at the rank of its level, which begins anew."""
+    if size <= FEW:
+        lift(tree[0, :rank], tree[1, :rank], run[2], run[3])
+        lift(tree[2, rank:], tree[3, rank:], run[4], run[5])
+        return run[0], run[1], 0.0, 0.0, 0.0, 0.0
     at = rank + 1
     while at <= size:
         tree[at, 0], low = plus(tree[at, 0], tree[at, 1], run[2])
@@ -96,8 +118,16 @@ def passed(run: Run, span: float, level: float) -> Run:
     return clock, clock_low, short, short_low, gain, gain_low
 
 
-def told(tree: FloatArray, rank: int, at: int, run: Run) -> Four:
+def told(tree: FloatArray, size: int, rank: int, at: int, run: Run) -> Four:
     """Seconds at full demand up to now, and gain of a unit of weight below it, of a θ."""
+    if size <= FEW:
+        full, full_low = tree[0, rank], tree[1, rank]
+        gain, gain_low = tree[2, rank], tree[3, rank]
+        if at <= rank:
+            gain, gain_low = plus(gain, gain_low + run[5], run[4])
+        else:
+            full, full_low = plus(full, full_low + run[3], run[2])
+        return full, full_low, gain, gain_low
     short = short_low = gain = gain_low = 0.0
     if at <= rank:
         # What runs at a level below θ is in no row of the tree yet.
@@ -114,7 +144,7 @@ def told(tree: FloatArray, rank: int, at: int, run: Run) -> Four:
 @kernel(
     "void(UniTuple(float64[::1], 2), float64[::1], int64[::1], UniTuple(int64[::1], 4),"
     " float64[:, ::1])",
-    parts=(plus, minus, ranked, put, passed, told),
+    parts=(plus, minus, ranked, room, lift, put, passed, told),
 )
 def sum_segments(
     log: tuple[FloatArray, FloatArray],
@@ -132,14 +162,14 @@ def sum_segments(
     spans, levels = log
     joins, leaves, begins, ends = stays
     size = thetas.size
-    tree = np.zeros((size + 1, 4))
+    tree = room(size)
     marks = np.empty((rank.size, 4))
     run = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     begin = end = at = 0
     for piece in range(spans.size + 1):
         while end < ends.size and leaves[ends[end]] == piece:
             one = ends[end]
-            full, full_low, gain, gain_low = told(tree, rank[one], at, run)
+            full, full_low, gain, gain_low = told(tree, size, rank[one], at, run)
             out[one, 0] = minus(full, full_low, marks[one, 0], marks[one, 1])
             out[one, 1] = minus(gain, gain_low, marks[one, 2], marks[one, 3])
             end += 1
@@ -147,7 +177,7 @@ def sum_segments(
             one = begins[begin]
             begin += 1
             marks[one, 0], marks[one, 1], marks[one, 2], marks[one, 3] = told(
-                tree, rank[one], at, run
+                tree, size, rank[one], at, run
             )
         if piece < spans.size:
             new = ranked(thetas, at, levels[piece])
@@ -225,9 +255,9 @@ def swept(
                 free[rows] = rows
                 rows += 1
             mark = free[active - 1]
-            marks[mark, 0], marks[mark, 1], marks[mark, 2], marks[mark, 3] = told(
-                tree, rank[job], at, run
-            )
+            full, full_low, gain, gain_low = told(tree, size, rank[job], at, run)
+            marks[mark, 0], marks[mark, 1] = full, full_low
+            marks[mark, 2], marks[mark, 3] = gain, gain_low
             marks[mark, 4] = rank[job]
             rank[job] = mark
             heavy, heavy_low = plus(heavy, heavy_low, weight[job])
@@ -236,16 +266,16 @@ def swept(
             job = ends[leave]
             leave += 1
             free[begin - leave] = mark = rank[job]
-            full, full_low, gain, gain_low = told(tree, int(marks[mark, 4]), at, run)
+            full, full_low, gain, gain_low = told(
+                tree, size, int(marks[mark, 4]), at, run
+            )
             dues[job] = demand[job] * minus(
                 full, full_low, marks[mark, 0], marks[mark, 1]
             ) + weight[job] * minus(gain, gain_low, marks[mark, 2], marks[mark, 3])
             heavy, heavy_low = plus(heavy, heavy_low, -weight[job])
             wanted -= demand[job]
         if begin > leave:
-            share = quota[change - 1]
-            if by_demand and wanted < share:
-                share = wanted
+            share = min(quota[change - 1], wanted if by_demand else np.inf)
             level = share / (heavy + heavy_low)
         else:
             # Weights of nobody sum to nothing at all.
@@ -255,7 +285,7 @@ def swept(
 @kernel(
     "void(int64[::1], UniTuple(float64[::1], 5), UniTuple(int64[::1], 3),"
     " Tuple((float64[::1], float64[:, ::1])), boolean, float64[::1])",
-    parts=(plus, minus, ranked, put, passed, told, grouped, ranks, swept),
+    parts=(plus, minus, ranked, room, lift, put, passed, told, grouped, ranks, swept),
 )
 def sweep(
     tenant: IntArray,
@@ -279,18 +309,15 @@ def sweep(
     begins = grouped(orders[1], tenant, first)
     ends = grouped(orders[2], tenant, first)
     rank, thetas, sizes = ranks(orders[0], tenant, theta, first)
-    rows = np.empty((sizes.max() + 1, 4))
     marks, free = np.empty((tenant.size, 5)), np.empty(tenant.size, np.int32)
     for home in range(quotas.shape[0]):
         base, stop = first[home], first[home + 1]
-        tree = rows[: sizes[home] + 1]
-        tree[:] = 0.0
         events = begins[base:stop], ends[base:stop], thetas[base : base + sizes[home]]
         swept(
             (demand, weight, rank, submit, end),
             events,
             (since, quotas[home]),
             by_demand,
-            tree,
+            room(sizes[home]),
             (marks, free, out),
         )

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from phalanx_core.errors import InvalidRequest
-from phalanx_core.fairness import entitlements
+from phalanx_core.fairness import entitlements, kernels
 from phalanx_core.testing import slow_entitlements
 from tests.unit.fairness.histories import near
 
@@ -34,9 +34,19 @@ quotas_drawn = st.lists(
 )
 
 
+@pytest.fixture(params=["sums", "tree"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Compiled sums of few thetas; or the tree, uncompiled, however few there are."""
+    if request.param == "tree":
+        monkeypatch.setattr("phalanx_core.fairness.kernels.FEW", 0)
+        monkeypatch.setattr("phalanx_core.fairness.batch.sweep", kernels.sweep.plain)
+    return str(request.param)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(jobs_drawn, quotas_drawn, st.sampled_from(["quota", "demand"]))
 def test_it_is_the_twin_in_fractions(
-    jobs: list[Any], changes: list[Any], entitlement: str
+    way: str, jobs: list[Any], changes: list[Any], entitlement: str
 ) -> None:
     """Relative error at most 1e-12 of the exact sum, whatever weights and quotas do."""
     tenant, demand, submit, lasts, weight = zip(*jobs, strict=True)
@@ -87,12 +97,13 @@ def test_tenants_do_not_touch_each_other() -> None:
     assert found[50] == 20.0
 
 
-def test_a_short_job_after_a_long_history() -> None:
-    """A microsecond at the end of 1e9 GPU-seconds keeps twelve digits."""
+@pytest.mark.parametrize("widest", [50, 500])
+def test_a_short_job_after_a_long_history(widest: int) -> None:
+    """A microsecond at the end of 1e9 GPU-seconds keeps twelve digits, of few and many."""
     count = 2000
     submit = np.concatenate([np.arange(count) * 1000.0, [2e6]])
     end = np.concatenate([np.full(count, 2e6 + 1.0), [2e6 + 2.0**-20]])
-    demand = np.concatenate([np.arange(count) % 64 + 1, [512]])
+    demand = np.concatenate([np.arange(count) % widest + 1, [512]])
     found = entitlements([0] * (count + 1), demand, submit, end, [512.0])
     assert found[-1] == pytest.approx(512 / 2001 * 2.0**-20, rel=1e-12)
 
@@ -105,7 +116,7 @@ def test_a_moment_of_plenty_in_a_long_drought() -> None:
     assert found[0] == 2 * 2.0**-10
 
 
-def test_who_is_due_nothing_is_due_0() -> None:
+def test_who_is_due_nothing_is_due_0(way: str) -> None:
     """Not the rest of what others were due: quota 0 in the second job's time."""
     found = entitlements(
         [0, 0],
@@ -164,6 +175,23 @@ def test_a_longer_trace_is_the_twin(rng: np.random.Generator) -> None:
         *given_, weight=weight, entitlement="demand", number=float
     )
     np.testing.assert_allclose(found, wanted, rtol=1e-11)
+
+
+@pytest.mark.parametrize("entitlement", ["quota", "demand"])
+def test_many_thetas_in_fractions(rng: np.random.Generator, entitlement: str) -> None:
+    """150 jobs of as many thetas, compiled, to 1e-12 of exact sums."""
+    count = 150
+    submit = rng.uniform(0, 1000, count)
+    jobs = [
+        rng.integers(0, 2, count).tolist(),
+        rng.integers(1, 65, count).tolist(),
+        submit.tolist(),
+        (submit + rng.exponential(200, count)).tolist(),
+        [400.0, 40.0],
+    ]
+    terms = {"weight": rng.uniform(0.1, 3, count).tolist(), "entitlement": entitlement}
+    found, wanted = entitlements(*jobs, **terms), slow_entitlements(*jobs, **terms)
+    assert all(near(one, due) for one, due in zip(found, wanted, strict=True))
 
 
 def test_none_and_moments() -> None:

@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from phalanx_core.fairness import Ledger, settling
+from phalanx_core.fairness import Ledger, kernels, settling
 from tests.unit.fairness.histories import (
     KINDS,
     Step,
@@ -47,23 +47,31 @@ def test_asking_changes_nothing(
         compare(ledger, slow)
 
 
-@pytest.mark.parametrize("way", ["loop", "arrays", "kernel"])
+@pytest.fixture(params=["loop", "arrays", "kernel", "tree"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """One of the ways of reading a log, whatever its length."""
+    loops, arrays = {"loop": (10**9, 10**9), "arrays": (0, 10**9)}.get(
+        request.param, (0, 0)
+    )
+    monkeypatch.setattr(settling, "LOOP_PRODUCTS", loops)
+    monkeypatch.setattr(settling, "ARRAY_PRODUCTS", arrays)
+    if request.param == "tree":
+        monkeypatch.setattr(kernels, "FEW", 0)
+        monkeypatch.setattr(settling, "sum_segments", kernels.sum_segments.plain)
+    return str(request.param)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(history=steps, entitlement=entitlements)
 def test_every_way_of_reading_a_log(
     way: str, history: list[Step], entitlement: str
 ) -> None:
-    """A loop, arrays and the compiled kernel find the same to 1e-12."""
-    loops = settling.LOOP_PRODUCTS, settling.ARRAY_PRODUCTS
-    ways = {"loop": (10**9, 10**9), "arrays": (0, 10**9), "kernel": (0, 0)}
-    settling.LOOP_PRODUCTS, settling.ARRAY_PRODUCTS = ways[way]
-    try:
-        ledger, slow = both(entitlement, None)
-        teller = Teller([ledger, slow])
-        for step in history:
-            teller.step(step)
-        compare(ledger, slow)
-    finally:
-        settling.LOOP_PRODUCTS, settling.ARRAY_PRODUCTS = loops
+    """A loop, arrays, and the kernel with sums or a tree find the same to 1e-12."""
+    ledger, slow = both(entitlement, None)
+    teller = Teller([ledger, slow])
+    for step in history:
+        teller.step(step)
+    compare(ledger, slow)
 
 
 def drawn(rng: np.random.Generator, count: int) -> list[Step]:
