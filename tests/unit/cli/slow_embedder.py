@@ -32,6 +32,8 @@ class SlowEmbedder:
         """Every second up to the last, which is one too."""
         for now in range(seconds + 1):
             if now:
+                # Who has nothing left to do when it starts is done at once.
+                self._end(now - 1)
                 self._work(now)
             self._end(now)
             self._come(now)
