@@ -80,6 +80,7 @@ mutants: $(VENV)/.all
 	$(PY) -m tests.mutants.reliability
 	$(PY) -m tests.mutants.allocation
 	$(PY) -m tests.mutants.experiments
+	$(PY) -m tests.mutants.schedule
 
 # docs/reproduction.md as this tree measures it; a test compares all of it but the times.
 reproduction: $(VENV)/.all

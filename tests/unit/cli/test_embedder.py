@@ -161,11 +161,32 @@ def test_a_checkpoint_at_the_end_of_a_lease_is_kept() -> None:
     assert embedder.ended["b"].finished_s == 430.0
 
 
+def test_a_failure_goes_back_to_the_end_of_the_last_lease() -> None:
+    """Of 125 s of work it keeps 100, and does the rest from 200 s on."""
+    embedder = Embedder(fresh(), asked({"name": "a", "ranks": 2, "runs_s": 200}))
+    lost = Happening("fail", Target("", (0, 1)), 150.0)
+    played(embedder, 360.0, [lost])
+    assert embedder.ended["a"].lost_s == 25.0
+    # 40 s to the end of the lease, its checkpoint, and 60 more.
+    assert embedder.ended["a"].finished_s == 305.0
+
+
 def test_a_renewed_lease_costs_its_checkpoint() -> None:
     """100 s in the first lease, and 5 s of standing still before 10 more."""
     embedder = Embedder(fresh(), asked({"name": "a", "ranks": 8, "runs_s": 110}))
     played(embedder, 180.0)
     assert embedder.ended["a"].finished_s == 135.0
+
+
+def test_who_ends_leaves_before_who_comes() -> None:
+    """At one time the leaves of the one are there for the other, and both are told."""
+    rows = {"name": "a", "ranks": 8, "runs_s": 40}, {"name": "b", "ranks": 8}
+    embedder = Embedder(fresh(), asked(rows[0], {**rows[1], "arrive_s": 60}))
+    seen = []
+    come = embedder._come
+    embedder._come = lambda *one: (seen.append(embedder.finished[:]), come(*one))  # type: ignore[method-assign,assignment]
+    played(embedder, 60.0)
+    assert seen == [[], ["a"]]
 
 
 def test_it_goes_on_where_it_was_saved() -> None:

@@ -66,7 +66,7 @@ def test_a_size_without_a_batch_is_left_out() -> None:
 def test_the_fewest_hosts_are_those_of_the_type(gpus: int, hosts: int) -> None:
     """The widest host of a type counts; those of other types do not."""
     assert hosts_of(MIXED, "A", gpus) == hosts
-    assert hosts_of(MIXED, "B", 2) == 1
+    assert hosts_of(MIXED, "B", gpus) == -(-gpus // 2)
 
 
 def test_types_are_told_by_configuration_job_or_option() -> None:
