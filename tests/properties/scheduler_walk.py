@@ -15,22 +15,25 @@ from collections import Counter
 from random import Random
 from typing import Any
 
-from phalanx_core import Gang, Spares, Topology
+from phalanx_core import Gang, Spares
 from phalanx_core.errors import InvalidRequest, UnknownJob
 from phalanx_core.scheduling import (
-    Configuration,
     Decision,
-    EarlyEviction,
     JobRequest,
     Scheduler,
-    SchedulerOptions,
     Why,
+)
+from tests.properties.scheduler_drawn import (
+    drawn_options,
+    drawn_topology,
+    drawn_way,
+    possible,
 )
 from tests.properties.scheduler_embedder import Embedder, Job
 
 TENANTS = ("red", "green", "blue")
-ORDERS = ("utility", "owed", "owed-then-utility")
-SPECS = ("host:3 gpu:4", "rack:2 host:3 gpu:4", "rack:3 host:2 gpu:2", "host:2 gpu:8")
+
+
 STEPS = 60
 
 # How often a step is drawn; rounds come in between by the clock.
@@ -79,37 +82,10 @@ FLOORS = {
     "refused misuse": 50,
     "reload": 50,
     "budgets": 100,
+    "nothing left": 100,
     "two types": 5,
     "spares": 5,
 }
-
-
-def drawn_options(rng: Random) -> SchedulerOptions:
-    """Any order, in either mode; leases of a few rounds."""
-    lease_s = rng.choice((120.0, 300.0, 900.0))
-    early = None
-    if rng.random() < 0.4:
-        early = EarlyEviction(
-            for_new=rng.random() < 0.8,
-            first_s=rng.choice(((60.0, 200.0), (0.0, 120.0))),
-            renewed_s=rng.choice((60.0, 300.0)),
-        )
-    return SchedulerOptions(
-        order=rng.choice(ORDERS),
-        lease_s=lease_s,
-        trigger=rng.choice(("timer", "event")),
-        releases=rng.choice(("reported", "immediate")),
-        entitlement=rng.choice(("quota", "demand")),
-        window_s=rng.choice((None, 7200.0)),
-        waiting_bound_s=rng.choice((100.0, 300.0, 3000.0)),
-        reservations=rng.choice((0, 1, 8)),
-        early_eviction=early,
-        age=rng.choice(("last", "total")),
-        idle=rng.choice((0.0, 0.0, 0.5)),
-        normalized=rng.random() < 0.8,
-        repairs=rng.choice((0, 2, 8)),
-        pass_over=rng.choice(("job", "tenant")),
-    )
 
 
 class Walk:
@@ -117,7 +93,7 @@ class Walk:
 
     def __init__(self, rng: Random) -> None:
         self.rng = rng
-        self.topology = self._topology()
+        self.topology = drawn_topology(rng)
         self.options = drawn_options(rng)
         self.memory = dict.fromkeys(self.topology.type_names, 80.0)
         weights = {name: float(rng.choice((1, 1, 2))) for name in TENANTS}
@@ -137,17 +113,6 @@ class Walk:
         self.seen["spares"] += spares is not None
         self.digest = hashlib.blake2b(digest_size=16)
         self.count = 0
-
-    def _topology(self) -> Topology:
-        spec = self.rng.choice(SPECS)
-        plain = Topology.from_spec(spec)
-        if self.rng.random() < 0.7:
-            return plain
-        levels = plain.levels[1:]
-        labels = [plain.domain_of(level).tolist() for level in levels]
-        hosts = plain.domain_of("host").tolist()
-        types = ["A100" if host % 2 else "H100" for host in hosts]
-        return Topology.from_labels(levels, labels, types=types)
 
     def run(self, steps: int = STEPS) -> None:
         """So many events, and a round whenever one is due."""
@@ -176,6 +141,7 @@ class Walk:
         self.seen["cut"] += len(decision.cuts)
         self._within_budgets(decision, before)
         self._evictions(decision, before)
+        self._nothing_left(decision)
         if self.options.early_eviction is None:
             assert not [one for one in decision if one.why is Why.EVICTED]
         return decision
@@ -213,6 +179,22 @@ class Walk:
                 rest = max(0, budget - anyway[name, type])
                 assert chosen[name, type] <= rest, (name, type, budget)
 
+    def _nothing_left(self, decision: Decision) -> None:
+        """Nobody waits who fits on what is free, held leaves and bounded cuts aside."""
+        options = self.options
+        by_turns = options.order == "owed" and options.pass_over == "job"
+        by_worth = options.order != "owed" and not decision.cuts and not options.idle
+        if options.releases == "reported" or not (by_turns or by_worth):
+            return
+        if any(action.why in (Why.RESERVED, Why.EVICTED) for action in decision):
+            return
+        self.seen["nothing left"] += 1
+        for name, job in self.embedder.jobs.items():
+            for at, way in enumerate(job.request.ways):
+                if not job.leaves and job.possible[at]:
+                    type = way.type or self.topology.type_names[0]
+                    assert not self.scheduler.planners[type].fits(way.gang), name
+
     def _evictions(self, decision: Decision, jobs: dict[Any, Job]) -> None:
         """Only for a job of the same tenant that starts, or will on those leaves."""
         for action in decision.of("stop"):
@@ -225,28 +207,10 @@ class Walk:
             last = decision.outcome(name)
             assert last.kind.value == "start" or last.why is Why.HELD
 
-    def _way(self) -> Configuration:
-        rng = self.rng
-        group = rng.choice((1, 1, 2) if rng.random() < 0.9 else (4,))
-        within = rng.choice((None, None, None, *self.topology.levels[2:-1]))
-        most = self.topology.leaf_count // 2
-        if rng.random() < 0.2:
-            within, most = "host", 4
-        ranks = group * rng.randint(1, max(1, most // group))
-        if rng.random() < 0.02:
-            ranks = 4 * self.topology.leaf_count
-        types = self.topology.type_names
-        return Configuration(
-            Gang(ranks, group=group, within=within),
-            goodput=ranks ** rng.choice((0.5, 1.0)) * rng.choice((0.5, 1.0, 2.0)),
-            type=rng.choice(types) if len(types) > 1 else None,
-            memory_bytes=100.0 if rng.random() < 0.05 else 10.0,
-        )
-
     def _submit(self) -> None:
         rng, now = self.rng, self._later()
         request = JobRequest(
-            [self._way() for _ in range(rng.choice((1, 1, 2, 3)))],
+            [drawn_way(rng, self.topology) for _ in range(rng.choice((1, 1, 2, 3)))],
             tenant=rng.choice(TENANTS),
             weight=rng.choice((1.0, 1.0, 3.0)),
             priority=rng.choice((0, 0, 0, 5)),
@@ -255,29 +219,10 @@ class Walk:
         self.count += 1
         name = self.count if rng.random() < 0.3 else f"job-{self.count}"
         self.scheduler.submit(name, request, now)
-        possible = tuple(self._possible(way) for way in request.ways)
-        job = Job(request, self.count, possible)
+        able = tuple(possible(self.topology, way) for way in request.ways)
+        job = Job(request, self.count, able)
         job.waiting_since_s = now
         self.embedder.jobs[name] = job
-
-    def _possible(self, way: Configuration) -> bool:
-        """Whether the empty cluster holds it, by counting each level's domains."""
-        if way.memory_bytes > 80.0:
-            return False
-        topology, gang = self.topology, way.gang
-        type = topology.type_names[0] if way.type is None else way.type
-        column = topology.type_names.index(type)
-        able = [leaf for leaf, one in enumerate(topology.type_of) if one == column]
-        inner = topology.domain_of(gang.group_level or topology.levels[1])
-        if gang.within == topology.levels[0]:
-            return gang.ranks == 1
-        outer = topology.domain_of(gang.within or topology.levels[-1])
-        room: Counter[int] = Counter()
-        for (top, _), count in Counter(
-            (int(outer[leaf]), int(inner[leaf])) for leaf in able
-        ).items():
-            room[top] += count // gang.group * gang.group
-        return max(room.values(), default=0) >= gang.ranks
 
     def _some(self, wanted: Any) -> Any:
         names = [name for name, job in self.embedder.jobs.items() if wanted(job)]

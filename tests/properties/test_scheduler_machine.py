@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from phalanx_core.scheduling import SchedulerOptions
-from tests.properties.scheduler_walk import ORDERS, Walk, campaign, rare
+from tests.properties.scheduler_drawn import ORDERS
+from tests.properties.scheduler_walk import Walk, campaign, rare
 from tests.properties.starvation import ROUND_S, Load
 
 ROOT = Path(__file__).resolve().parents[2]
