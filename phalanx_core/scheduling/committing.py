@@ -77,10 +77,10 @@ class Commit:
             if job not in round.whatif.given:
                 round.whatif.give(record)
         self.given = {job: one.leaves for job, one in round.whatif.given.items()}
-        for type, leaves in round.closed.items():
-            round.whatif.of(type).uncordon(leaves)
         if not self.at_once:
             self._wait_for_leaves()
+        for type, leaves in round.closed.items():
+            round.whatif.of(type).uncordon(leaves)
         round.whatif.accept()
         actions = [*self._stopped(), *self._released(), *self._started()]
         actions += [*self._moved(), *self._kept(), *self._waiting()]
@@ -102,8 +102,10 @@ class Commit:
         for one in round.whatif.given.values():
             stopping.setdefault(one.type, []).append(one.leaves)
         held = {type: np.concatenate(rows) for type, rows in stopping.items()}
+        late: list[tuple[JobRecord, Started]] = []
         for job in list(round.started):
-            configuration, placement, _ = round.started[job]
+            started = round.started[job]
+            configuration, placement, _ = started
             record = self.records[job]
             type = record.types[configuration]
             ends = job in self.stops
@@ -114,8 +116,40 @@ class Commit:
                 del round.started[job]
                 text = "" if ends else self._whose(type, placement.leaves)
                 round.refused[job] = Refused(Why.HELD, text)
+                if not ends:
+                    late.append((record, started))
         for job in list(round.whatif.given):
             round.whatif.restore(job)
+        self._elsewhere(late)
+
+    def _elsewhere(self, late: Sequence[tuple[JobRecord, Started]]) -> None:
+        """Who would have to wait starts on free leaves that hold it as near together.
+
+        What is free among the leaves of those that wait on is not given away.
+        """
+        whatif = self.round.whatif
+        kept: list[tuple[str, list[int]]] = []
+        for record, (configuration, planned, _) in late:
+            type = record.types[configuration]
+            planner = whatif.of(type)
+            free = planned.leaves[planner.unheld(planned.leaves)].tolist()
+            planner.cordon(free)
+            kept.append((type, free))
+        for (record, started), (type, free) in zip(late, kept, strict=True):
+            configuration, planned, why = started
+            planner = whatif.of(type)
+            planner.uncordon(free)
+            found = self.round.start(record, configuration, why)
+            if isinstance(found, Placement) and found.level <= planned.level:
+                del self.round.refused[record.job]
+                free.clear()
+            else:
+                if isinstance(found, Placement):
+                    whatif.withdraw(record.job, type)
+                    del self.round.started[record.job]
+                planner.cordon(free)
+        for type, free in kept:
+            whatif.of(type).uncordon(free)
 
     def _whose(self, type: str, leaves: IntArray) -> str:
         given = self.round.whatif.given.items()
