@@ -365,15 +365,15 @@ SWEEP = (
     Fault(
         "what runs at a level counted for θ at it",
         "kernels.py",
-        "    if at <= rank:\n",
-        "    if at <= rank + 1:\n",
+        "    if at <= rank:\n        # What",
+        "    if at <= rank + 1:\n        # What",
         EXACT,
     ),
     Fault(
         "what runs at a level not counted above it",
         "kernels.py",
-        "    if at <= rank:\n",
-        "    if at < rank:\n",
+        "    if at <= rank:\n        # What",
+        "    if at < rank:\n        # What",
         EXACT,
     ),
     Fault(
@@ -395,14 +395,14 @@ SWEEP = (
         "kernels.py",
         "high = min(size, low + step - 1)",
         "high = min(size - 1, low + step - 1)",
-        EXACT,
+        "test_entitlements.py::test_a_rank_is_found_from_anywhere",
     ),
     Fault(
         "the way down ends at 1",
         "kernels.py",
         "low = max(0, high - step + 1)",
         "low = max(1, high - step + 1)",
-        EXACT,
+        "test_entitlements.py::test_a_rank_is_found_from_anywhere",
     ),
     Fault(
         "the first quotas hold for ever",
@@ -458,7 +458,7 @@ SWEEP = (
         "kernels.py",
         "low[at] += ((old - (total - back)) + (more - back)) + more_low",
         "low[at] += more_low",
-        "test_entitlements.py::test_a_short_job_after_a_long_history",
+        "test_entitlements.py::test_a_short_job_among_levels_that_come_and_go",
     ),
     Fault(
         "jobs in their own order taken for sorted",

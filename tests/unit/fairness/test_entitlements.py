@@ -108,6 +108,32 @@ def test_a_short_job_after_a_long_history(widest: int) -> None:
     assert found[-1] == pytest.approx(512 / 2001 * 2.0**-20, rel=1e-12)
 
 
+def test_a_short_job_among_levels_that_come_and_go() -> None:
+    """Quotas went up and down two thousand times; two microseconds about one change."""
+    turn, moment = 2.0**21, 2.0**-20
+    since = np.concatenate([np.arange(2001) * 1000.1, [turn]])
+    quotas = np.where(np.arange(2002) % 2, 2000.0, 4.0)[:, None]
+    found = entitlements(
+        [0, 0, 0],
+        [3, 500, 7],
+        [0.0, 0.0, turn - moment],
+        [3e6, 3e6, turn + moment],
+        quotas,
+        since_s=since,
+    )
+    assert found[2] == pytest.approx((4 / 3 + 7) * moment, rel=1e-12)
+
+
+@pytest.mark.parametrize("size", range(12))
+def test_a_rank_is_found_from_anywhere(size: int) -> None:
+    """From every rank to that of every level: how many of rising numbers are at most it."""
+    thetas = np.arange(size) * 2.0
+    for at in range(size + 1):
+        for level in range(-1, 2 * size + 2):
+            wanted = sum(theta <= level for theta in thetas)
+            assert kernels.ranked(thetas, at, float(level)) == wanted
+
+
 def test_a_moment_of_plenty_in_a_long_drought() -> None:
     """Quota 0 but for a millisecond: seconds of the drought take no digits from it."""
     rows = [[0.0], [3.0], [0.0]]
