@@ -18,8 +18,8 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
-    help="Place gangs of GPUs on a cluster that fails, and repair them; score and solve "
-    "rounds; say what failures cost; reproduce what papers published.",
+    help="Place gangs of GPUs on a cluster that fails, and repair them; schedule, score "
+    "and solve rounds; say what failures cost; reproduce what papers published.",
     epilog=exits.HELP,
 )
 

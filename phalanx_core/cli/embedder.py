@@ -93,6 +93,8 @@ class Embedder:
         self.arrived: list[str] = []
         self.finished: list[str] = []
         self._coming: list[tuple[Entry, JobRequest]] = []
+        # Of the jobs that work now.
+        self._rates: dict[str, float] = {}
         self.expect(entries)
 
     def expect(self, entries: Iterable[tuple[Entry, JobRequest]]) -> None:
@@ -131,6 +133,7 @@ class Embedder:
                 self._come(*self._coming.pop(0))
             else:
                 yield left.pop(0)
+                self._refresh()
         self._advance(until)
 
     def carry_out(self, decision: Decision) -> None:
@@ -138,6 +141,7 @@ class Embedder:
         for action in decision:
             if action.kind in _CARRIED:
                 self._carry_out(action, self.played[str(action.job)])
+        self._refresh()
 
     def _carry_out(self, action: Action, played: Played) -> None:
         name, now, kind = str(action.job), self.now, action.kind
@@ -172,7 +176,7 @@ class Embedder:
 
     def _end(self, name: str) -> None:
         status = self.scheduler.status(name)
-        del self.played[name]
+        del self.played[name], self._rates[name]
         account = self.scheduler.finish(name, self.now)
         self.scheduler.fenced(name)
         self.ended[name] = Ended(
@@ -189,23 +193,26 @@ class Embedder:
         )
         self.finished.append(name)
 
-    def _working(self) -> Iterator[tuple[str, Played, float]]:
-        """Jobs that run, and useful seconds of their first configuration a second."""
-        broken = self._broken()
-        for name, played in self.played.items():
+    def _refresh(self) -> None:
+        """Who works, in order of arrival, and how fast in its first configuration's."""
+        planners = self.scheduler.planners.values()
+        broken = frozenset(str(job) for one in planners for job in one.broken())
+        self._rates = {}
+        for name in self.played:
             status = self.scheduler.status(name)
             if status.state is JobState.RUNNING and name not in broken:
                 ways = status.request.ways
                 rate = ways[status.configuration].goodput / ways[0].goodput
-                yield name, played, rate
+                self._rates[name] = rate
 
     def _next_end(self) -> tuple[float, str | None]:
         """When the next job is done, and which."""
         first, found = inf, None
-        for name, played, rate in self._working():
+        for name, rate in self._rates.items():
             runs_s = self.entries[name].runs_s
             if runs_s is None:
                 continue
+            played = self.played[name]
             left = max(runs_s - played.done_s, 0.0) / rate
             end = max(self.now, played.ready_s) + left
             if end < first:
@@ -213,16 +220,13 @@ class Embedder:
         return first, found
 
     def _advance(self, to: float) -> None:
-        for name, played, rate in self._working():
+        for name, rate in self._rates.items():
+            played = self.played[name]
             useful = to - max(self.now, played.ready_s)
             if useful > 0:
                 self.scheduler.progress(name, useful)
                 played.done_s += useful * rate
         self.now = to
-
-    def _broken(self) -> frozenset[str]:
-        planners = self.scheduler.planners.values()
-        return frozenset(str(job) for one in planners for job in one.broken())
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values that :meth:`resume` takes; without the scheduler."""
@@ -244,6 +248,7 @@ class Embedder:
         self.now = float(told["now_s"])
         self.played = {name: Played(**one) for name, one in told["played"].items()}
         self.ended = {one["name"]: Ended(**one) for one in told["ended"]}
+        self._refresh()
 
 
 _CARRIED = (ActionKind.STOP, ActionKind.START, ActionKind.MOVE, ActionKind.KEEP)

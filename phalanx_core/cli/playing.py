@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from phalanx_core.cli.happenings import Happening
 from phalanx_core.cli.marks import Letters, marks_of
 from phalanx_core.cli.mending import mended
+from phalanx_core.cli.progress import StepsBar
 from phalanx_core.cli.results import Event, Mended
 from phalanx_core.cli.round_results import RoundTold, job_rows, tenant_rows
 from phalanx_core.cli.workload_state import SavedRun
@@ -54,13 +55,16 @@ class Playing:
         draw
             Whether the last round and those after a happening are drawn.
         """
-        told, left = [], list(happened)
-        for at, now in enumerate(times):
-            due = [one for one in left if one.at_s <= now]
-            left = left[len(due) :]
-            struck = self._play(now, due)
-            last = at == len(times) - 1
-            told.append(self._round(now, struck, draw=draw and (last or bool(due))))
+        told: list[RoundTold] = []
+        left = list(happened)
+        with StepsBar(len(times)) as bar:
+            for now in times:
+                bar(f"{now:g} s")
+                due = [one for one in left if one.at_s <= now]
+                left = left[len(due) :]
+                struck = self._play(now, due)
+                drawn = draw and (len(told) + 1 == len(times) or bool(due))
+                told.append(self._round(now, struck, draw=drawn))
         return told
 
     def _play(
