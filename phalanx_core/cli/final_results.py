@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from phalanx_core.cli.embedder import Embedder
+from phalanx_core.cli.results import HostRanks, host_ranks
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class FinalRow:
         Useful seconds lost to failures.
     had_s, due_s
         GPU-seconds by the ledger.
+    ranks, type, level, domain, hosts
+        Where it is; None and no hosts where it has no leaves.
     """
 
     name: str
@@ -37,6 +40,11 @@ class FinalRow:
     lost_s: float | None = None
     had_s: float | None = None
     due_s: float | None = None
+    ranks: int | None = None
+    type: str | None = None
+    level: str | None = None
+    domain: str | None = None
+    hosts: tuple[HostRanks, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dict for JSON; field names are documented."""
@@ -56,7 +64,7 @@ def _row(embedder: Embedder, name: str) -> FinalRow:
     if name not in scheduler:
         return FinalRow(name, tenant, "coming")
     status, account = scheduler.status(name), scheduler.ledger.job(name)
-    return FinalRow(
+    row = FinalRow(
         name,
         tenant,
         status.state.value,
@@ -67,4 +75,16 @@ def _row(embedder: Embedder, name: str) -> FinalRow:
         lost_s=status.lost_s,
         had_s=account.service,
         due_s=account.entitled,
+    )
+    placement = scheduler.placement(name)
+    if placement is None:
+        return row
+    leaves = placement.leaves.tolist()
+    return replace(
+        row,
+        ranks=len(leaves),
+        type=status.request.ways[status.configuration].type,
+        level=placement.level_name,
+        domain=placement.domain_name,
+        hosts=tuple(host_ranks(scheduler.topology, leaves)),
     )

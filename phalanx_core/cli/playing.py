@@ -64,7 +64,8 @@ class Playing:
                 left = left[len(due) :]
                 struck = self._play(now, due)
                 drawn = draw and (len(told) + 1 == len(times) or bool(due))
-                told.append(self._round(now, struck, draw=drawn))
+                one = self._round(now, struck, draw=drawn)
+                told.append(_changes(one) if told else one)
         return told
 
     def _play(
@@ -106,6 +107,7 @@ class Playing:
                 replace(row, letter=self.letters.of(row.name)) if row.hosts else row
                 for row in job_rows(embedder, decision, before, self._waited, worth)
             ),
+            others=0,
             objective=decision.objective,
             marks=marks if draw else None,
         )
@@ -185,3 +187,9 @@ class Playing:
 
 
 _LEAVING = (Why.BROKEN, Why.DRAINED)
+
+
+def _changes(told: RoundTold) -> RoundTold:
+    """A round without the jobs that just go on, or wait as before."""
+    rows = tuple(row for row in told.jobs if row.changed)
+    return replace(told, jobs=rows, others=len(told.jobs) - len(rows))

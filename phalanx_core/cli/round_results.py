@@ -110,6 +110,9 @@ class RoundTold:
         What befell the cluster since then, with what the round made of it.
     tenants
         The most owed first, as the round found them.
+    jobs, others
+        Of the first round of a run all, of later ones those that changed; and how many
+        further ones there are.
     marks
         The cluster after it, a character a leaf; None where nobody asked for it.
     """
@@ -121,6 +124,7 @@ class RoundTold:
     events: tuple[Event, ...]
     tenants: tuple[TenantRow, ...]
     jobs: tuple[JobRow, ...]
+    others: int
     objective: float | None
     marks: str | None = None
 
@@ -139,7 +143,7 @@ class RoundTold:
             "finished": list(self.finished),
             "events": [event.to_dict() for event in self.events],
             "tenants": [row.to_dict() for row in self.tenants],
-            "jobs": [row.to_dict() for row in self.jobs],
+            "jobs": [row.to_dict() for row in self.jobs if row.changed],
             "objective": self.objective,
         }
 

@@ -128,7 +128,7 @@ def _document(
 
 def _code(told: Sequence[RoundTold]) -> int:
     """Waiting is no refusal; never to be able to run is one, and a failed repair."""
-    refused = any(row.whys[-1] == "infeasible" for row in told[-1].jobs)
+    refused = any(row.whys[-1] == "infeasible" for one in told for row in one.jobs)
     broken = any(
         row.status == "refused"
         for one in told

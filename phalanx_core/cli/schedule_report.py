@@ -29,7 +29,7 @@ def print_rounds(
             continue
         _print_quiet(screen, quiet)
         quiet.clear()
-        _print_round(screen, setup, one, full=at == 0)
+        _print_round(screen, setup, one)
     if len(told) > 1:
         _print_sums(screen, playing)
     stages = ", ".join(
@@ -51,7 +51,7 @@ def _print_quiet(screen: Screen, quiet: Sequence[RoundTold]) -> None:
         screen.text(f"\n{which}: nothing changes", "bold")
 
 
-def _print_round(screen: Screen, setup: Setup, told: RoundTold, *, full: bool) -> None:
+def _print_round(screen: Screen, setup: Setup, told: RoundTold) -> None:
     head = f"round {told.number} at {told.now_s:g} s"
     if told.objective:
         head += f", objective {told.objective:.4g}"
@@ -60,12 +60,11 @@ def _print_round(screen: Screen, setup: Setup, told: RoundTold, *, full: bool) -
         if names:
             screen.text(f"{word}  {', '.join(names)}")
     _print_tenants(screen, told.tenants)
-    rows = [row for row in told.jobs if full or row.changed]
-    _print_jobs(screen, setup, rows)
-    rest = len(told.jobs) - len(rows)
-    if rest:
-        screen.text(f"{rest} more as before" if rows else f"{rest} jobs as before")
-    for row in rows:
+    _print_jobs(screen, setup, told.jobs)
+    if told.others:
+        what = "more" if told.jobs else "jobs"
+        screen.text(f"{told.others} {what} as before")
+    for row in told.jobs:
         for action, why, reason in zip(row.actions, row.whys, row.reasons, strict=True):
             if reason != why:
                 screen.text(f"{row.name}, {action}: {reason}")

@@ -124,6 +124,10 @@ def test_one_round_starts_what_fits(
         "d": "coming",
     }
     assert final(document)["d"]["submitted_s"] is None
+    for job in told["jobs"]:
+        row = final(document)[job["name"]]
+        for key in ("ranks", "type", "level", "domain", "hosts"):
+            assert row[key] == job[key]
 
 
 def test_leases_end_and_tenants_are_paid_back(
@@ -135,7 +139,8 @@ def test_leases_end_and_tenants_are_paid_back(
     document = answer(capsys, SLURM, path, *options)
     first, second, third = document["rounds"]
     assert acts(first) == {"big": ["start"]}
-    assert acts(second) == {"big": ["keep"], "late": ["wait"]}
+    # A job that goes on within its lease is no change.
+    assert acts(second) == {"late": ["wait"]}
     assert acts(third) == {"big": ["stop", "start"], "late": ["start"]}
     assert [row["tenant"] for row in second["tenants"]] == ["b", "a"]
     assert [row["ratio"] for row in second["tenants"]] == [0.0, 160 / 96]
@@ -227,11 +232,11 @@ def test_a_refused_repair_is_exit_code_1(
     path = jobs("- {name: a, ranks: 40, group: 8, within: switch-0}\n")
     lost = ("--fail", "host=dgx13@70", "--heal", "host=dgx13@150")
     document = answer(capsys, SLURM, path, *lost)
-    assert [acts(told)["a"] for told in document["rounds"]] == [
-        ["start"],
-        ["keep"],
-        ["stop", "wait"],
-        ["start"],
+    assert [acts(told) for told in document["rounds"]] == [
+        {"a": ["start"]},
+        {},
+        {"a": ["stop", "wait"]},
+        {"a": ["start"]},
     ]
     (hit,) = document["rounds"][2]["events"][0]["hit"]
     assert (hit["status"], hit["misfit"]["code"]) == ("refused", "REPLACEMENT")
@@ -274,8 +279,12 @@ def test_what_can_never_run_is_exit_code_1(
     assert "no switch-2 could ever hold 400 gpus" in reasons["vast"]
     assert "8 GPUs: 1.07374e+11 bytes a GPU, and h100 has" in reasons["fat"]
     assert document["exit_code"] == 1
-    assert run(["schedule", SLURM, str(path)]) == 1
+    state = ["--state", str(path.with_name("state.json"))]
+    assert run(["schedule", SLURM, str(path), *state]) == 1
     assert "vast, wait: infeasible: no switch-2" in capsys.readouterr().out
+    # A later run does not tell it anew, and still ends so.
+    later = answer(capsys, SLURM, path, *state)
+    assert (later["rounds"][0]["jobs"], later["exit_code"]) == ([], 1)
 
 
 @pytest.mark.parametrize("order", ["utility", "owed", "owed-then-utility"])
