@@ -288,7 +288,7 @@ class Commit:
         actions = []
         for job, record in self.records.items():
             if job in self.stops and (record.closed or not self.at_once):
-                continue  # its stop is its outcome
+                continue  # its stop is its outcome, or its release
             if record.state is JobState.STOPPING:
                 why, detail = Why.STOPPING, f"since {record.stop_s:g} s"
                 actions.append(
@@ -302,7 +302,7 @@ class Commit:
                         type=record.type,
                     )
                 )
-            elif record.state is JobState.PENDING and not record.closed:
+            elif record.state is JobState.PENDING:
                 refused = round.refused.get(job) or Refused(Why.OUTBID)
                 actions.append(
                     Action(ActionKind.WAIT, job, refused.why, refused.detail)
