@@ -79,6 +79,7 @@ mutants: $(VENV)/.all
 	$(PY) -m tests.mutants.fairness
 	$(PY) -m tests.mutants.reliability
 	$(PY) -m tests.mutants.allocation
+	$(PY) -m tests.mutants.scheduling
 	$(PY) -m tests.mutants.experiments
 	$(PY) -m tests.mutants.schedule
 

@@ -38,7 +38,9 @@ def test_a_first_lease_may_end_within_its_window(now: float, gone: bool) -> None
     assert [one for one in told(scheduler.round(now)) if one[0] == "stop"] == stopped
 
 
-@pytest.mark.parametrize(("now", "gone"), [(1199.0, True), (1200.0, False)])
+@pytest.mark.parametrize(
+    ("now", "gone"), [(950.0, True), (1199.0, True), (1200.0, False)]
+)
 def test_a_renewed_lease_may_end_at_first(now: float, gone: bool) -> None:
     """For 300 seconds after its renewal."""
     scheduler = full()
@@ -95,7 +97,8 @@ def test_urgent_jobs_evict_and_are_not_evicted() -> None:
         ("wait", "a", "OUTBID", []),
         ("wait", "new", "MISFIT", []),
     ]
-    scheduler.finish("b", 201.0)
+    for job in ("a", "b", "new"):
+        scheduler.finish(job, 201.0)
     scheduler.submit("too", JobRequest(Gang(8), tenant="t", urgent=True), 202.0)
     kinds = [(one[0], one[1]) for one in told(scheduler.round(400.0))]
     assert ("stop", "now") not in kinds
@@ -125,3 +128,13 @@ def test_leaves_held_for_another_are_not_taken_by_eviction() -> None:
         ("wait", "big", "RESERVED", []),
         ("wait", "new", "MISFIT", []),
     ]
+
+
+def test_urgent_jobs_evict_first() -> None:
+    """Of two that could, the urgent one gets the leaves, though it came later."""
+    scheduler = full()
+    scheduler.submit("new", JobRequest(Gang(4), tenant="t"), 1.0)
+    scheduler.submit("now", JobRequest(Gang(4), tenant="t", urgent=True), 2.0)
+    decision = scheduler.round(200.0)
+    assert decision.outcome("now").leaves.tolist() == [0, 1, 2, 3]
+    assert decision.outcome("new").kind.value == "wait"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from phalanx_core import Gang, Topology
-from phalanx_core.scheduling import Scheduler, SchedulerOptions
+from phalanx_core.scheduling import JobRequest, Scheduler, SchedulerOptions
 from tests.unit.scheduling.reading import told
 
 
@@ -72,3 +72,33 @@ def test_a_job_that_can_never_run_holds_no_reservation() -> None:
         ("wait", "never", "INFEASIBLE", []),
         ("wait", "big", "RESERVED", []),
     ]
+
+
+def test_a_job_that_cannot_run_now_holds_no_reservation() -> None:
+    """A host is down, so the one that wants all three has nothing to wait for."""
+    options = SchedulerOptions(waiting_bound_s=60.0, reservations=1)
+    scheduler = Scheduler(Topology.from_spec("host:3 gpu:4"), options=options)
+    scheduler.submit("a", Gang(4), 0.0)
+    scheduler.round(0.0)
+    scheduler.fail([8, 9, 10, 11])
+    scheduler.submit("huge", Gang(12), 1.0)
+    scheduler.submit("big", Gang(8), 1.0)
+    assert told(scheduler.round(70.0))[1:] == [
+        ("wait", "huge", "MISFIT", []),
+        ("wait", "big", "RESERVED", []),
+    ]
+
+
+def test_who_yields_to_the_overdue_is_of_the_lowest_priority() -> None:
+    """Both leases are over and one host is wanted: that of the less important job."""
+    options = SchedulerOptions(
+        lease_s=60.0, waiting_bound_s=30.0, releases="immediate", order="owed"
+    )
+    scheduler = Scheduler(Topology.from_spec("host:2 gpu:4"), options=options)
+    scheduler.submit("low", JobRequest(Gang(4), priority=1), 0.0)
+    scheduler.submit("high", JobRequest(Gang(4), priority=2), 0.0)
+    scheduler.round(0.0)
+    scheduler.submit("late", JobRequest(Gang(4), priority=0), 1.0)
+    decision = scheduler.round(60.0)
+    assert decision.outcome("late").why.name == "OVERDUE"
+    assert decision.outcome("late").leaves.tolist() == [0, 1, 2, 3]
