@@ -40,7 +40,7 @@ def evict(round: Round) -> None:
             and one.job not in barred
             and _may_leave(rule, one, round.now)
         ]
-        for choice in by_goodput(round, record):
+        for choice in _wanted(round, record):
             room = room_of(yielding, record.types[choice])
             if round.start_with_room(record, choice, yielding, room, Why.CHOSEN):
                 round.refused.pop(record.job, None)
@@ -55,6 +55,14 @@ def _may_evict(round: Round, rule: EarlyEviction, record: JobRecord) -> bool:
         return False
     urgent = rule.for_urgent and record.request.urgent
     return urgent or (rule.for_new and record.leases == 0)
+
+
+def _wanted(round: Round, record: JobRecord) -> list[int]:
+    """Configurations that are worth the threshold of admission, the best first."""
+    ways, row = by_goodput(round, record), round.worth.get(record.job)
+    if row is None:
+        return ways
+    return [at for at in ways if row[at] >= round.options.idle]
 
 
 def _barred(round: Round) -> set[Job]:

@@ -361,6 +361,13 @@ EVICTIONS = (
         UNIT + "evicting.py::test_urgent_jobs_evict_and_are_not_evicted",
     ),
     Fault(
+        "evicted for what is worth too little",
+        "evicting.py",
+        "    return [at for at in ways if row[at] >= round.options.idle]\n",
+        "    return ways\n",
+        UNIT + "evicting.py::test_nobody_is_evicted_for_what_is_worth_too_little",
+    ),
+    Fault(
         "who just moved is evicted",
         "evicting.py",
         "    return moved.union(round.kept).union(\n",

@@ -144,6 +144,9 @@ class Walk:
         self._nothing_left(decision)
         if self.options.early_eviction is None:
             assert not [one for one in decision if one.why is Why.EVICTED]
+        for action in decision.of("start"):
+            if action.worth is not None and action.why is not Why.OVERDUE:
+                assert action.worth >= self.options.idle
         return decision
 
     def _within_budgets(self, decision: Decision, jobs: dict[Any, Job]) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from phalanx_core import Gang, Topology
 from phalanx_core.scheduling import (
+    Configuration,
     EarlyEviction,
     JobRequest,
     Scheduler,
@@ -138,3 +139,13 @@ def test_urgent_jobs_evict_first() -> None:
     decision = scheduler.round(200.0)
     assert decision.outcome("now").leaves.tolist() == [0, 1, 2, 3]
     assert decision.outcome("new").kind.value == "wait"
+
+
+def test_nobody_is_evicted_for_what_is_worth_too_little() -> None:
+    """Below the threshold of admission no leaves are taken, free ones neither."""
+    scheduler = full("host:3 gpu:4", idle=0.5, normalized=False)
+    way = Configuration(Gang(4), goodput=0.01)
+    scheduler.submit("poor", JobRequest(way, tenant="t"), 199.0)
+    decision = scheduler.round(200.0)
+    assert [one for one in told(decision) if one[0] == "stop"] == []
+    assert decision.outcome("poor").kind.value == "wait"
