@@ -10,7 +10,7 @@ from phalanx_core.cli.asks import spares_of
 from phalanx_core.cli.embedder import Embedder
 from phalanx_core.cli.schedule_options import checked_options
 from phalanx_core.cli.workload_asks import check_request, memory_of, request_of
-from phalanx_core.cli.workload_file import Entry, Workload
+from phalanx_core.cli.workload_file import Entry, Workload, check_tenant
 from phalanx_core.cli.workload_state import SavedRun
 from phalanx_core.errors import InvalidRequest, PhalanxError, SaveError
 from phalanx_core.scheduling import JobRequest, Scheduler, SchedulerOptions
@@ -32,7 +32,7 @@ class Setup:
     Attributes
     ----------
     bound
-        Options that the state is bound to.
+        Options that the state is bound to, and whether whoever submits is a tenant.
     ill
         Leaves that the files call down, and cordoned.
     notes
@@ -84,6 +84,9 @@ def set_up(
     """
     path = wanted.paths[-1]
     bound = _bound(wanted, saved)
+    bound["open"] = (
+        workload.tenants is None if saved is None else bool(saved.options.get("open"))
+    )
     chosen = {key: one for key, one in wanted.options.items() if one is not None}
     chosen |= {key: bound[key] for key in ("entitlement", "window_s")}
     options = checked_options(chosen, wanted.reward)
@@ -199,6 +202,10 @@ def _resumed(
         (one, request_of(scheduler.topology, where, one, wanted.type)) for one in late
     )
     embedder.expect(pair for pair in coming if pair[0].name not in known)
+    tenants = dict.fromkeys((*scheduler.ledger.tenants(), *(workload.tenants or {})))
+    for entry, _ in coming:
+        if not saved.options.get("open"):
+            check_tenant(f"{path}: job {entry.name!r}", entry.tenant, tenants)
     for name, weight in (workload.tenants or {}).items():
         try:
             scheduler.set_tenant(name, weight, embedder.now)

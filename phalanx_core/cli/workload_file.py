@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -155,14 +155,19 @@ def _jobs(
         where = f"{path}: job {entry.name!r}"
         if entry.name in made:
             raise InvalidRequest(f"{where}: name: occurs twice")
-        if tenants is not None and entry.tenant not in tenants:
-            near = did_you_mean(entry.tenant, tenants)
-            raise InvalidRequest(
-                f"{where}: tenant: must be one of {', '.join(tenants)}, "
-                f"got {entry.tenant!r}{near}"
-            )
+        if tenants is not None:
+            check_tenant(where, entry.tenant, tenants)
         made[entry.name] = entry
     return tuple(made.values())
+
+
+def check_tenant(where: str, name: str, tenants: Collection[str]) -> None:
+    """Refuse a tenant that is none of some."""
+    if name not in tenants:
+        near = did_you_mean(name, tenants)
+        raise InvalidRequest(
+            f"{where}: tenant: must be one of {', '.join(tenants)}, got {name!r}{near}"
+        )
 
 
 def check_entry(path: str, at: int, row: Any) -> Entry:

@@ -28,7 +28,8 @@ class SavedRun:
     entries
         Jobs of the files so far, ended ones among them.
     options
-        Those that later runs must have as well: spares, entitlement, window_s.
+        Those that later runs must have as well: spares, entitlement, window_s; and
+        "open", whether whoever submits is a tenant.
     rounds
         Rounds so far.
     ill

@@ -370,6 +370,11 @@ def test_tenants_of_a_state_may_change(
     document = answer(capsys, SLURM, jobs(more), *state)
     quotas = {row["tenant"]: row["quota"] for row in document["tenants"]}
     assert quotas == {"a": 32.0, "b": 64.0, "c": 96.0}
+    path = jobs("- {name: x, ranks: 8, tenant: c}\n- {name: y, ranks: 8, tenant: d}\n")
+    assert refusal(capsys, SLURM, path, *state) == (
+        2,
+        f"{path}: job 'y': tenant: must be one of a, b, c, got 'd'",
+    )
 
 
 def test_the_cluster_is_as_its_files_say(
