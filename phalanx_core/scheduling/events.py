@@ -88,11 +88,8 @@ class Events:
     def _admit(self, record: JobRecord) -> None:
         """Fill what follows from the request and the cluster."""
         found = self._feasible.of(record.request)
-        record.types, record.shapes, record.infeasible = (
-            found.types,
-            found.shapes,
-            found.why,
-        )
+        record.types, record.shapes = found.types, found.shapes
+        record.infeasible, record.choices = found.why, found.choices
         record.row = self._table.add(
             found.goodput, found.gpus, found.columns, found.shapes
         )

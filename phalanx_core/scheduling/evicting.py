@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from phalanx_core.placement.limits import IntArray
 from phalanx_core.scheduling.decision import Why
 from phalanx_core.scheduling.options import EarlyEviction
 from phalanx_core.scheduling.records import JobRecord
-from phalanx_core.scheduling.round import Round, Stopped, by_goodput, in_turn, room_of
+from phalanx_core.scheduling.round import Round, Stopped, in_turn, room_of
 
 
 def evict(round: Round) -> None:
@@ -57,9 +57,9 @@ def _may_evict(round: Round, rule: EarlyEviction, record: JobRecord) -> bool:
     return urgent or (rule.for_new and record.leases == 0)
 
 
-def _wanted(round: Round, record: JobRecord) -> list[int]:
+def _wanted(round: Round, record: JobRecord) -> Sequence[int]:
     """Configurations that are worth the threshold of admission, the best first."""
-    ways, row = by_goodput(round, record), round.worth.get(record.job)
+    ways, row = record.choices, round.worth.get(record.job)
     if row is None:
         return ways
     return [at for at in ways if row[at] >= round.options.idle]

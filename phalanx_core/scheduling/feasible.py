@@ -29,6 +29,8 @@ class Found(NamedTuple):
         NaN where it could never run; in units of the smallest where they are normalized.
     why
         Why it could never run, or None.
+    choices
+        Those that could, the one of most goodput first.
     """
 
     types: tuple[str, ...]
@@ -37,6 +39,7 @@ class Found(NamedTuple):
     shapes: tuple[int, ...]
     goodput: list[float]
     why: tuple[str | None, ...]
+    choices: tuple[int, ...]
 
 
 class Feasible:
@@ -88,6 +91,7 @@ class Feasible:
         if self._normalized:
             least = min((one for one in goodput if one == one), default=1.0)
             goodput = [one / least for one in goodput]
+        able = [at for at, reason in enumerate(why) if reason is None]
         return Found(
             types,
             [self._columns[type] for type in types],
@@ -95,6 +99,7 @@ class Feasible:
             tuple(shape for shape, _ in rooms),
             goodput,
             why,
+            tuple(sorted(able, key=lambda at: (-goodput[at], at))),
         )
 
     def _type(self, way: Configuration) -> str:

@@ -15,7 +15,6 @@ from phalanx_core.scheduling.round import (
     Refused,
     Round,
     array,
-    by_goodput,
     room_of,
 )
 
@@ -36,10 +35,11 @@ class _Turns:
         self.jobs = jobs
         names = {name: at for at, name in enumerate(round.ledger.tenants())}
         ratio = round.ledger.job_ratios([one.job for one in jobs])
+        rows = array((one.row for one in jobs), np.intp)
         self.candidates = Candidates(
             tenant=array((names[one.request.tenant] for one in jobs), np.int64),
             ratio=ratio,
-            gpus=array((_most(one) for one in jobs), np.int64),
+            gpus=round.table.demand[rows].max(axis=(1, 2)),
             submitted=array((one.sequence for one in jobs), np.int64),
             never_ran=array((one.leases == 0 for one in jobs), np.bool_),
             urgent=array((one.request.urgent for one in jobs), np.bool_),
@@ -83,7 +83,7 @@ class _Turns:
         if record.holds and round.keep(record, Kept(Why.RENEWED)):
             return record.way.gpus
         misfit: Misfit | None = None
-        for choice in by_goodput(round, record):
+        for choice in record.choices:
             placed = self._start(record, choice)
             if not isinstance(placed, Misfit):
                 return record.request.ways[choice].gpus
@@ -108,7 +108,3 @@ class _Turns:
         for job in list(islice(reversed(given), len(given) - before)):
             self.room[type] -= self.waiting.pop(job).way.gpus
         return placed
-
-
-def _most(record: JobRecord) -> int:
-    return max(one.gpus for one in record.request.ways)

@@ -83,6 +83,7 @@ class JobRecord:
     __slots__ = (
         "checkpoint_cost_s",
         "checkpoints",
+        "choices",
         "closed",
         "cold_start_cost_s",
         "cold_starts",
@@ -115,6 +116,8 @@ class JobRecord:
         self.types: tuple[str, ...] = ()
         # Of each configuration a number that equal gangs on one type share.
         self.shapes: tuple[int, ...] = ()
+        # Configurations that can run here, the one of most goodput first.
+        self.choices: tuple[int, ...] = ()
         # Of each configuration why it can never run here, or None.
         self.infeasible: tuple[str | None, ...] = ()
         self.state = JobState.PENDING
@@ -221,5 +224,5 @@ class JobRecord:
         return record
 
 
-_KEPT_APART = ("request", "lease", "row", "types", "shapes", "infeasible")
+_KEPT_APART = ("request", "lease", "row", "types", "shapes", "choices", "infeasible")
 _SAVED = tuple(name for name in JobRecord.__slots__ if name not in _KEPT_APART)

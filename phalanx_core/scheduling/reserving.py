@@ -7,7 +7,7 @@ import numpy as np
 from phalanx_core.placement import Misfit, Placement
 from phalanx_core.scheduling.decision import Why
 from phalanx_core.scheduling.records import JobRecord
-from phalanx_core.scheduling.round import Kept, Refused, Round, by_goodput, room_of
+from phalanx_core.scheduling.round import Kept, Refused, Round, room_of
 from phalanx_core.scheduling.whatif import WhatIf
 
 
@@ -38,7 +38,7 @@ def serve_overdue(round: Round) -> None:
 
 
 def _started(round: Round, record: JobRecord) -> bool:
-    ways = by_goodput(round, record)
+    ways = record.choices
     yielding = [one for one in least_owed(round) if one.job not in round.kept]
     for others in ([], yielding):
         for at in ways:
@@ -68,7 +68,7 @@ def least_owed(round: Round) -> list[JobRecord]:
 def _reserve(round: Round, record: JobRecord) -> bool:
     """Hold the leaves that are free the soonest for the best configuration, if any."""
     misfit: Misfit | None = None
-    for at in by_goodput(round, record):
+    for at in record.choices:
         found = _soonest(round, record, at)
         if isinstance(found, Misfit):
             misfit = found if misfit is None else misfit

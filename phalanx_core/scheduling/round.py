@@ -293,13 +293,6 @@ class Round:
         self.cuts.append(Cut(record.job, configuration, misfit))
 
 
-def by_goodput(round: Round, record: JobRecord) -> list[int]:
-    """Configurations that a job can run in here, the best first."""
-    row = round.table.goodput[record.row]
-    able = [at for at, why in enumerate(record.infeasible) if why is None]
-    return sorted(able, key=lambda at: (-row[at], at))
-
-
 def _sequence(record: JobRecord) -> int:
     return record.sequence
 

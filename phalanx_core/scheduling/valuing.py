@@ -12,7 +12,7 @@ from phalanx_core.fairness import tenant_budgets_by_type
 from phalanx_core.placement import Misfit
 from phalanx_core.scheduling.decision import Why
 from phalanx_core.scheduling.records import JobRecord
-from phalanx_core.scheduling.round import Bid, Kept, Refused, Round, array, by_goodput
+from phalanx_core.scheduling.round import Bid, Kept, Refused, Round, array
 from phalanx_core.scoring import score
 
 
@@ -275,7 +275,7 @@ def _leave(round: Round, jobs: Sequence[JobRecord], worth: NDArray[np.float64]) 
 
 def _refusal(round: Round, record: JobRecord) -> Refused:
     """Why a job without leaves gets none: none fit, or others are worth more."""
-    ways = by_goodput(round, record)
+    ways = record.choices
     misfits = [_misfit(round, record, at) for at in ways]
     known = [one for one in misfits if one is not None]
     if known and len(known) == len(misfits):

@@ -41,6 +41,13 @@ LEASES = (
         UNIT + "owing.py::test_a_renewal_in_place_is_no_cold_start",
     ),
     Fault(
+        "the most owed gives way first",
+        "owing.py",
+        "for at in order[::-1] if",
+        "for at in order if",
+        UNIT + "owing.py::test_the_least_owed_gives_way_first",
+    ),
+    Fault(
         "a renewal is a cold start",
         "committing.py",
         "                record.leases += 1\n            actions.append(\n",

@@ -55,6 +55,22 @@ def test_within_a_tenant_the_most_owed_job_comes_first() -> None:
     assert scheduler.round(1860.0).outcome("A1").why.name == "CHOSEN"
 
 
+def test_the_least_owed_gives_way_first() -> None:
+    """Both leases are over and one host is needed: A had more of its due than B."""
+    scheduler = made("host:2 gpu:4", {"B": 4.0, "A": 1.0, "C": 4.0})
+    scheduler.submit("B1", JobRequest(Gang(4), tenant="B"), 0.0)
+    scheduler.submit("A1", JobRequest(Gang(4), tenant="A"), 0.0)
+    scheduler.round(0.0)
+    scheduler.submit("C1", JobRequest(Gang(4), tenant="C"), 10.0)
+    assert told(scheduler.round(900.0)) == [
+        ("stop", "A1", "LEASE_ENDED", [4, 5, 6, 7]),
+        ("release", "A1", "RELEASED", [4, 5, 6, 7]),
+        ("start", "C1", "CHOSEN", [4, 5, 6, 7]),
+        ("keep", "B1", "RENEWED", [0, 1, 2, 3]),
+        ("wait", "A1", "OUTBID", []),
+    ]
+
+
 def test_a_renewal_in_place_is_no_cold_start() -> None:
     """Who is chosen again stays where it is, whatever else moves."""
     scheduler = made("host:2 gpu:4", {"A": 1.0, "B": 1.0})

@@ -140,7 +140,7 @@ class Broke(Exception):
         (reserving, "serve_overdue"),
         (reserving, "_hold"),
         (valuing, "_leave"),
-        (owing, "by_goodput"),
+        (owing, "room_of"),
         (evicting, "evict"),
         (Planner, "fits"),
         (Planner, "replan"),
