@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from phalanx_core.placement import Misfit, Placement
 from phalanx_core.scheduling.decision import Why
 from phalanx_core.scheduling.records import JobRecord
 from phalanx_core.scheduling.round import Kept, Refused, Round, room_of
-from phalanx_core.scheduling.whatif import WhatIf
+from phalanx_core.scheduling.soonest import Soonest
 
 
 def serve_overdue(round: Round) -> None:
@@ -31,21 +33,61 @@ def serve_overdue(round: Round) -> None:
         if one.waiting_s(round.now) > bound and one.job not in round.refused
     ]
     late.sort(key=lambda one: (one.waiting_since_s, one.sequence))
-    left = round.options.reservations
-    for record in late:
-        if not _started(round, record) and left and _reserve(round, record):
-            left -= 1
+    _Line(round).serve(late)
 
 
-def _started(round: Round, record: JobRecord) -> bool:
-    ways = record.choices
-    yielding = [one for one in least_owed(round) if one.job not in round.kept]
-    for others in ([], yielding):
-        for at in ways:
-            room = room_of(others, record.types[at])
-            if round.start_with_room(record, at, others, room, Why.OVERDUE):
-                return True
-    return False
+class _Line:
+    """Who waited too long, one after the other, and what is known to fit nowhere."""
+
+    def __init__(self, round: Round) -> None:
+        self.round = round
+        self.by_debt = least_owed(round)
+        # Shapes that fit on no free leaves, and on none of those whose lease is over.
+        self.unfit: set[tuple[int, bool]] = set()
+        # Shapes that do not fit however many leases end; leaves are only taken meanwhile.
+        self.never: dict[int, Misfit] = {}
+
+    def serve(self, late: Iterable[JobRecord]) -> None:
+        """Start them or hold leaves for them, as far as there may be reservations."""
+        left = self.round.options.reservations
+        for record in late:
+            if not self._starts(record) and left and self._reserves(record):
+                left -= 1
+
+    def _starts(self, record: JobRecord) -> bool:
+        for gives_way in (False, True):
+            for at in record.choices:
+                key = record.shapes[at], gives_way
+                if key in self.unfit:
+                    continue
+                others = self._yielding() if gives_way else []
+                room = room_of(others, record.types[at])
+                if self.round.start_with_room(record, at, others, room, Why.OVERDUE):
+                    # Those who gave way may have left more than it took.
+                    self.unfit.clear()
+                    return True
+                self.unfit.add(key)
+        return False
+
+    def _yielding(self) -> list[JobRecord]:
+        return [one for one in self.by_debt if one.job not in self.round.kept]
+
+    def _reserves(self, record: JobRecord) -> bool:
+        """Hold the leaves that are free the soonest for the best configuration, if any."""
+        misfit: Misfit | None = None
+        for at in record.choices:
+            shape = record.shapes[at]
+            found = self.never.get(shape)
+            if found is None:
+                soonest = Soonest(self.round, record, at).found()
+                if not isinstance(soonest, Misfit):
+                    _hold(self.round, record, at, *soonest)
+                    return True
+                found = self.never[shape] = soonest
+            misfit = found if misfit is None else misfit
+        if misfit is not None:
+            self.round.refused[record.job] = Refused(Why.MISFIT, misfit)
+        return False
 
 
 def least_owed(round: Round) -> list[JobRecord]:
@@ -63,68 +105,6 @@ def least_owed(round: Round) -> list[JobRecord]:
         return record.request.priority, -owed, -record.sequence
 
     return sorted(round.ending, key=key)
-
-
-def _reserve(round: Round, record: JobRecord) -> bool:
-    """Hold the leaves that are free the soonest for the best configuration, if any."""
-    misfit: Misfit | None = None
-    for at in record.choices:
-        found = _soonest(round, record, at)
-        if isinstance(found, Misfit):
-            misfit = found if misfit is None else misfit
-            continue
-        placement, until = found
-        _hold(round, record, at, placement, until)
-        return True
-    if misfit is not None:
-        round.refused[record.job] = Refused(Why.MISFIT, misfit)
-    return False
-
-
-def _soonest(
-    round: Round, record: JobRecord, at: int
-) -> tuple[Placement, float] | Misfit:
-    """Where a configuration would go first, and when the last lease on it ends."""
-    type, gang = record.types[at], record.request.ways[at].gang
-    running = [one for one in round.fixed if one.type == type and one.lease is not None]
-    running.sort(key=lambda one: (_end(one), one.sequence))
-    whatif = WhatIf({type: round.whatif.read(type)})
-    # What is held for who waited longer is nobody else's.
-    whatif.of(type).cordon(round.reserved.get(type, []))
-    for one in round.ending:
-        decided = one.job in round.kept or one.job in round.whatif.given
-        if one.type == type and not decided:
-            whatif.give(one)
-    enough: Placement | None = None
-    low, high = 0, len(running)
-    given = 0
-    misfit: Misfit | None = None
-    tried = False
-    # Releasing more never makes a gang unfit, so the least number is found by halving.
-    while low <= high:
-        middle = (low + high) // 2 if tried else high
-        for one in running[given:middle]:
-            whatif.give(one)
-        for one in running[middle:given]:
-            whatif.restore(one.job)
-        given = middle
-        answer = whatif.of(type).fits(gang)
-        tried = True
-        if isinstance(answer, Misfit):
-            misfit = answer
-            low = middle + 1
-        else:
-            enough, high = answer, middle - 1
-    if enough is None:
-        assert misfit is not None
-        return misfit
-    until = _end(running[high]) if high >= 0 else round.now
-    return enough, until
-
-
-def _end(record: JobRecord) -> float:
-    assert record.lease is not None
-    return record.lease.end_s
 
 
 def _hold(

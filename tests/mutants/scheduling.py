@@ -286,9 +286,16 @@ WAITING = (
     Fault(
         "who cannot run now takes a reservation",
         "reserving.py",
-        " and left and _reserve(round, record):\n            left -= 1\n",
-        " and left:\n            _reserve(round, record)\n            left -= 1\n",
+        " and left and self._reserves(record):\n                left -= 1\n",
+        " and left:\n                self._reserves(record)\n                left -= 1\n",
         UNIT + "reserving.py::test_a_job_that_cannot_run_now_holds_no_reservation",
+    ),
+    Fault(
+        "leaves that are free the soonest are not sought",
+        "soonest.py",
+        "while enough - too_few > 1:",
+        "while enough < too_few:",
+        UNIT + "reserving.py::test_the_fewest_leases_that_must_end_decide_when",
     ),
     Fault(
         "who waited least comes first",
@@ -300,8 +307,8 @@ WAITING = (
     Fault(
         "nothing is held",
         "reserving.py",
-        "if not _started(round, record) and left and _reserve(round, record):",
-        "if not _started(round, record) and left < 0:",
+        "if not self._starts(record) and left and self._reserves(record):",
+        "if not self._starts(record) and left < 0:",
         BOUND,
     ),
     Fault(

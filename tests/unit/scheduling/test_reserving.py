@@ -44,6 +44,22 @@ def test_a_job_that_waited_too_long_gets_leaves_held() -> None:
     ]
 
 
+def test_the_fewest_leases_that_must_end_decide_when() -> None:
+    """Of five hosts three are wanted, and the third lease ends at 320 seconds."""
+    options = SchedulerOptions(
+        lease_s=300.0, round_s=10.0, waiting_bound_s=60.0, releases="immediate"
+    )
+    scheduler = Scheduler(Topology.from_spec("host:5 gpu:4"), options=options)
+    for at in range(5):
+        scheduler.submit(at, Gang(4), 10.0 * at)
+        scheduler.round(10.0 * at)
+    scheduler.submit("big", Gang(12), 50.0)
+    assert scheduler.round(120.0).outcome("big").reason == (
+        "reserved: 12 leaves in cluster by 320 s; it has waited 70 s"
+    )
+    assert scheduler.round(320.0).outcome("big").kind == "start"
+
+
 def test_free_leaves_are_held_too() -> None:
     """What "b" leaves behind goes to nobody but the job for which it is held."""
     scheduler = crowded()
