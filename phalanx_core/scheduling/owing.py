@@ -33,11 +33,10 @@ class _Turns:
     def __init__(self, round: Round, jobs: list[JobRecord]) -> None:
         self.round = round
         self.jobs = jobs
-        names = {name: at for at, name in enumerate(round.ledger.tenants())}
         ratio = round.ledger.job_ratios([one.job for one in jobs])
         rows = array((one.row for one in jobs), np.intp)
         self.candidates = Candidates(
-            tenant=array((names[one.request.tenant] for one in jobs), np.int64),
+            tenant=array((round.tenants[one.request.tenant] for one in jobs), np.int64),
             ratio=ratio,
             gpus=round.table.demand[rows].max(axis=(1, 2)),
             submitted=array((one.sequence for one in jobs), np.int64),

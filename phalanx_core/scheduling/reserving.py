@@ -98,10 +98,9 @@ def least_owed(round: Round) -> list[JobRecord]:
     if not round.ending:
         return []
     ratio = round.accounts.ratio
-    place = {name: at for at, name in enumerate(round.ledger.tenants())}
 
     def key(record: JobRecord) -> tuple[float, ...]:
-        owed = float(ratio[place[record.request.tenant]])
+        owed = float(ratio[round.tenants[record.request.tenant]])
         return record.request.priority, -owed, -record.sequence
 
     return sorted(round.ending, key=key)

@@ -108,6 +108,8 @@ class Round:
 
     Attributes
     ----------
+    columns, tenants
+        GPU type to its column in arrays, and tenant to its row in the ledger's.
     fixed
         Jobs that run on within their lease.
     ending
@@ -147,7 +149,9 @@ class Round:
         self.whatif = whatif
         self.table = table
         self.types = tuple(types)
+        self.columns = {type: at for at, type in enumerate(types)}
         self.ledger = ledger
+        self.tenants = {name: at for at, name in enumerate(ledger.tenants())}
         self.clock = Clock()
         self.fixed: list[JobRecord] = []
         self.ending: list[JobRecord] = []

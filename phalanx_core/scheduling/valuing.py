@@ -60,23 +60,21 @@ def _worth(round: Round, jobs: Sequence[JobRecord]) -> NDArray[np.float64]:
 def _capacity(round: Round, jobs: Sequence[JobRecord]) -> NDArray[np.int64]:
     """Leaves of each type that are free, or of jobs about which a choice is made."""
     free = [round.whatif.free(type) for type in round.types]
-    place = {type: at for at, type in enumerate(round.types)}
     for one in jobs:
         if one.holds and one.job not in round.whatif.given:
-            free[place[one.type]] += one.way.gpus
+            free[round.columns[one.type]] += one.way.gpus
     return np.array(free, np.int64)
 
 
 def _budgets(round: Round, jobs: Sequence[JobRecord]) -> NDArray[np.int64]:
     """GPUs of each type for each tenant, those among them that are held already."""
-    names = {name: at for at, name in enumerate(round.ledger.tenants())}
     claims = _taken(round)
     capacity = _capacity(round, jobs) + claims.sum(axis=0)
     rows = array((one.row for one in jobs), np.intp)
     wanted = np.where(
         np.isnan(round.table.goodput[rows])[:, :, None], 0, round.table.demand[rows]
     ).max(axis=1)
-    tenant = array((names[one.request.tenant] for one in jobs), np.intp)
+    tenant = array((round.tenants[one.request.tenant] for one in jobs), np.intp)
     np.add.at(claims, tenant, wanted)
     lease_s = round.options.lease_s
     return tenant_budgets_by_type(round.accounts, claims, capacity, lease_s)
@@ -84,18 +82,17 @@ def _budgets(round: Round, jobs: Sequence[JobRecord]) -> NDArray[np.int64]:
 
 def _taken(round: Round) -> NDArray[np.int64]:
     """GPUs of each type that each tenant has whatever is chosen now."""
-    names = {name: at for at, name in enumerate(round.ledger.tenants())}
-    types = {type: at for at, type in enumerate(round.types)}
-    taken = np.zeros((len(names), len(types)), np.int64)
+    tenants, columns = round.tenants, round.columns
+    taken = np.zeros((len(tenants), len(columns)), np.int64)
     kept = (one for one in round.ending if one.job in round.kept)
     for one in (*round.fixed, *kept):
-        taken[names[one.request.tenant], types[one.type]] += one.way.gpus
+        taken[tenants[one.request.tenant], columns[one.type]] += one.way.gpus
     for one in (*round.pending, *round.ending):
         started = round.started.get(one.job)
         if started is not None:
-            type = types[one.types[started.configuration]]
+            column = columns[one.types[started.configuration]]
             gpus = one.request.ways[started.configuration].gpus
-            taken[names[one.request.tenant], type] += gpus
+            taken[tenants[one.request.tenant], column] += gpus
     return taken
 
 
@@ -156,8 +153,7 @@ def _solved(
     demand = round.table.demand[rows]
     tenant = quota = None
     if budgets is not None:
-        names = {name: at for at, name in enumerate(round.ledger.tenants())}
-        tenant = array((names[one.request.tenant] for one in jobs), np.int64)
+        tenant = array((round.tenants[one.request.tenant] for one in jobs), np.int64)
         quota = np.maximum(budgets - _taken(round), 0)
     # A job whose leaves were given away holds nothing any more.
     given = round.whatif.given
