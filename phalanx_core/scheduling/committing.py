@@ -69,8 +69,8 @@ class Commit:
             stops[job] = Stopped(Why.RECONFIGURED if changed else Why.LEASE_ENDED)
         return stops
 
-    def run(self) -> Decision:
-        """Do it; the decision."""
+    def prepare(self) -> None:
+        """All that can still fail, on the copies."""
         round = self.round
         for job in self.stops:
             record = self.records[job]
@@ -81,6 +81,10 @@ class Commit:
             self._wait_for_leaves()
         for type, leaves in round.closed.items():
             round.whatif.of(type).uncordon(leaves)
+
+    def take_over(self) -> Decision:
+        """Make it so; the decision. To be run to its end."""
+        round = self.round
         round.whatif.accept()
         actions = [*self._stopped(), *self._released(), *self._started()]
         actions += [*self._moved(), *self._kept(), *self._waiting()]

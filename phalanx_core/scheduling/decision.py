@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
+from phalanx_core.errors import InvalidRequest
 from phalanx_core.placement import Misfit, Placement, Repair
 from phalanx_core.placement.keys import Job
 from phalanx_core.placement.limits import IntArray
@@ -91,7 +92,8 @@ class Action:
     lease_end_s
         When its lease ends; not part of equality. None where it has no lease.
     checkpoint
-        Whether a lease ends, renewed or not, so that a checkpoint is due.
+        Whether a checkpoint is due, since a lease ends, renewed or not, or ranks leave
+        leaves that are well; not of a broken job. Who has yet to start has nothing to save.
     worth
         Utility of the configuration that was chosen, where the order is by utility and a
         choice was made; not part of equality, as it grows with time. Else None.
@@ -198,6 +200,9 @@ class Action:
             told["misfit"] = self.misfit.to_dict()
         return told
 
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("an Action cannot be pickled or copied: use to_dict()")
+
     def __repr__(self) -> str:
         return f"<{self.kind.value} {self.job!r}: {self.reason}>"
 
@@ -249,7 +254,11 @@ class Decision:
 
     def of(self, kind: ActionKind | str) -> tuple[Action, ...]:
         """The actions of a kind."""
-        wanted = ActionKind(kind)
+        try:
+            wanted = ActionKind(kind)
+        except ValueError:
+            known = ", ".join(ActionKind)
+            raise InvalidRequest(f"kind {kind!r}: one of {known}") from None
         return tuple(action for action in self.actions if action.kind is wanted)
 
     def __bool__(self) -> bool:

@@ -18,14 +18,15 @@ from phalanx_core.scheduling.committing import Freed
 from phalanx_core.scheduling.feasible import Feasible
 from phalanx_core.scheduling.options import SchedulerOptions
 from phalanx_core.scheduling.records import JobRecord, JobState
-from phalanx_core.scheduling.request import Configuration, JobRequest
+from phalanx_core.scheduling.request import SECONDS_MAX, Configuration, JobRequest
 from phalanx_core.scheduling.table import ChoiceTable
+from phalanx_core.scheduling.turn import Owned, alone
 from phalanx_core.topology import Topology
 
 CheckpointHook = Callable[[Job, IntArray], None]
 
 
-class Events:
+class Events(Owned):
     """The part of a scheduler that hears of jobs and leaves; see :class:`Scheduler`."""
 
     options: SchedulerOptions
@@ -42,6 +43,7 @@ class Events:
     _dirty: bool
     _last_round_s: float
 
+    @alone
     def submit(
         self, job: Job, request: JobRequest | Configuration | Gang, now: float
     ) -> None:
@@ -65,7 +67,7 @@ class Events:
         Notes
         -----
         A job none of whose configurations could ever run here is taken, and waits with
-        that reason: the cluster may grow, and its user must be told why.
+        that reason, so that its user is told why.
         """
         if isinstance(request, (Gang, Configuration)):
             request = JobRequest((request,))
@@ -96,7 +98,13 @@ class Events:
 
     def _enter(self, record: JobRecord, now: float) -> None:
         request, ledger = record.request, self.ledger
-        new = self._open_tenants and request.tenant not in ledger.tenants()
+        known = ledger.tenants()
+        new = self._open_tenants and request.tenant not in known
+        if not new and request.tenant not in known:
+            told = ", ".join(known) or "none is there, see set_tenant"
+            raise InvalidRequest(
+                f"job {record.job!r}: tenant {request.tenant!r}: one of {told}"
+            )
         if new:
             ledger.set_tenant(request.tenant, 1.0, now)
         try:
@@ -108,6 +116,7 @@ class Events:
                 ledger.remove_tenant(request.tenant, ledger.now)
             raise
 
+    @alone
     def cancel(self, job: Job, now: float) -> None:
         """A job's user ends it: one without leaves is gone, another stops next round.
 
@@ -126,6 +135,7 @@ class Events:
             self._drop(record, now, failed=False)
         self._dirty = True
 
+    @alone
     def finish(self, job: Job, now: float, failed: bool = False) -> JobAccount:
         """A job ended by itself; its processes are gone and its leaves free.
 
@@ -151,6 +161,7 @@ class Events:
         self._dirty = True
         return account
 
+    @alone
     def fail(self, leaves: object) -> list[Job]:
         """Leaves went down; the next round repairs the jobs on them.
 
@@ -165,6 +176,7 @@ class Events:
         """
         return self._told("fail", self._by_type("fail", leaves))
 
+    @alone
     def heal(self, leaves: object) -> list[Job]:
         """Leaves are up and open again: takes back :meth:`fail` and :meth:`drain`.
 
@@ -180,6 +192,7 @@ class Events:
                 self._draining[type].pop(leaf, None)
         return hit
 
+    @alone
     def drain(self, leaves: object) -> list[Job]:
         """Leaves are to become empty; the next round moves the jobs on them away.
 
@@ -195,6 +208,7 @@ class Events:
             self._draining[type].update(dict.fromkeys(own))
         return hit
 
+    @alone
     def fenced(self, job: Job) -> IntArray:
         """The old processes of a job that moved, failed or left are gone.
 
@@ -206,6 +220,7 @@ class Events:
         self._dirty = True
         return np.concatenate(freed)
 
+    @alone
     def released(self, job: Job, now: float | None = None) -> None:
         """A stopped job's processes are gone: its leaves are free.
 
@@ -232,6 +247,7 @@ class Events:
         self._vacate(record, self.ledger.now)
         self._dirty = True
 
+    @alone
     def started(
         self, job: Job, now: float | None = None, cold_start_s: float | None = None
     ) -> None:
@@ -256,6 +272,7 @@ class Events:
         record.state = JobState.RUNNING
         record.begin(cost)
 
+    @alone
     def start_failed(self, job: Job, now: float | None = None) -> None:
         """A job could not be started, and nothing of it runs: it waits again.
 
@@ -278,6 +295,7 @@ class Events:
             record.waiting_since_s = since
         self._dirty = True
 
+    @alone
     def progress(self, job: Job, seconds: float) -> None:
         """A job did so many more seconds of useful work.
 
@@ -291,6 +309,7 @@ class Events:
         record = self._known(job)
         record.progress_s += _seconds("progress", seconds)
 
+    @alone
     def checkpointed(self, job: Job, seconds: float | None = None) -> None:
         """A snapshot of a job is complete: it holds all progress told so far.
 
@@ -308,6 +327,7 @@ class Events:
         cost = record.request.checkpoint_s if seconds is None else seconds
         record.save(_seconds("checkpoint", cost))
 
+    @alone
     def reweight(self, job: Job, weight: float, now: float) -> None:
         """A job has another share within its tenant from now on.
 
@@ -319,6 +339,7 @@ class Events:
         self._known(job)
         self.ledger.reweight(job, weight, now)
 
+    @alone
     def set_tenant(self, tenant: str, weight: float, now: float) -> None:
         """A tenant is there, with this weight from now on.
 
@@ -328,6 +349,19 @@ class Events:
             As the ledger does.
         """
         self.ledger.set_tenant(tenant, weight, now)
+        self._dirty = True
+
+    @alone
+    def remove_tenant(self, tenant: str, now: float) -> None:
+        """A tenant is no more, and its share the others'; its account is forgotten.
+
+        Raises
+        ------
+        InvalidRequest
+            If it has jobs, or is not there.
+        """
+        self.ledger.remove_tenant(tenant, now)
+        self._dirty = True
 
     def _known(self, job: Job) -> JobRecord:
         record = self._records.get(checked_job(job))
@@ -377,6 +411,6 @@ class Events:
 
 
 def _seconds(name: str, value: Any) -> float:
-    if not (is_number(value) and value >= 0):
-        raise InvalidRequest(f"{name} {value!r}: seconds, finite and at least 0")
+    if not (is_number(value) and 0 <= float(value) <= SECONDS_MAX):
+        raise InvalidRequest(f"{name} {value!r}: seconds, from 0 to {SECONDS_MAX:g}")
     return float(value)

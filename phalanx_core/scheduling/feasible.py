@@ -63,7 +63,7 @@ class Feasible:
     ) -> None:
         self._planners = planners
         self._columns = {type: at for at, type in enumerate(planners)}
-        self._memory = _checked(memory_bytes or {}, planners)
+        self.memory_bytes = _checked(memory_bytes or {}, planners)
         self._normalized = normalized
         # Type and gang to a number of their own and why it could never fit, or None.
         self._known: dict[tuple[str, Gang], tuple[int, str | None]] = {}
@@ -115,7 +115,7 @@ class Feasible:
         return way.type
 
     def _memory_why(self, way: Configuration, type: str) -> str | None:
-        has = self._memory.get(type)
+        has = self.memory_bytes.get(type)
         if has is None or way.memory_bytes <= has:
             return None
         return (

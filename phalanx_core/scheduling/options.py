@@ -17,6 +17,7 @@ TRIGGERS = ("timer", "event")
 RELEASES = ("reported", "immediate")
 PASSES = ("job", "tenant")
 AGES = ("last", "total")
+SEED_MAX = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,5 +175,26 @@ class SchedulerOptions:
             raise InvalidRequest(f"idle {self.idle!r}: a finite number")
         if not isinstance(self.normalized, bool):
             raise InvalidRequest(f"normalized {self.normalized!r}: True or False")
+        self._check_numbers()
         if not callable(self.reward):
             raise InvalidRequest(f"reward {self.reward!r}: a function of candidates")
+
+    def _check_numbers(self) -> None:
+        """Those of ``score`` and ``solve``, by their rules."""
+        for name, least, most, rule in (
+            ("fairness", 1e-9, 1.0, "in (0, 1]"),
+            ("age_rate_per_s", 1e-12, 1e12, "above 0"),
+            ("age_cap", 1.0, 1e50, "from 1 to 1e50"),
+            ("restart_floor", 0.0, 1.0, "in [0, 1]"),
+            ("gap", 0.0, 1.0 - 1e-12, "in [0, 1)"),
+        ):
+            value = getattr(self, name)
+            if not (is_number(value) and least <= value <= most):
+                raise InvalidRequest(f"{name} {value!r}: {rule}")
+        if self.effort is not None and not is_whole(self.effort):
+            raise InvalidRequest(f"effort {self.effort!r}: a whole number, or None")
+        limit = self.time_limit_s
+        if limit is not None and not (is_number(limit) and limit >= 0):
+            raise InvalidRequest(f"time_limit_s {limit!r}: from 0, or None")
+        if not (is_whole(self.seed) and self.seed <= SEED_MAX):
+            raise InvalidRequest(f"seed {self.seed!r}: a whole number to {SEED_MAX}")

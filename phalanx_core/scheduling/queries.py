@@ -93,8 +93,11 @@ class Queries(Events):
         Raises
         ------
         InvariantBroken
-            Naming the first that does not hold: a bug.
+            Naming the first that does not hold: a bug; or R4 after a call that was cut
+            short half-way.
         """
+        if self._broken is not None:
+            raise InvariantBroken("R4", self._broken)
         for planner in self.planners.values():
             planner.validate()
         self.ledger.validate()
@@ -115,6 +118,21 @@ class Queries(Events):
                     raise InvariantBroken("R2", f"job {job!r} holds {ranks} leaves")
             if is_running(record) != (record.lease is not None):
                 raise InvariantBroken("R3", f"job {job!r}: lease {record.lease}")
+        self._validate_ledger()
+
+    def _validate_ledger(self) -> None:
+        if self.ledger.jobs() != tuple(self._records):
+            raise InvariantBroken("R5", "the ledger has other jobs")
+        gpus = dict.fromkeys(self.ledger.tenants(), 0)
+        for record in self._records.values():
+            if record.holds:
+                gpus[record.request.tenant] += record.way.gpus
+        for name, held in gpus.items():
+            leased = self.ledger.tenant(name).gpus
+            if leased != held:
+                raise InvariantBroken(
+                    "R5", f"tenant {name!r} has {held} leaves and leases of {leased}"
+                )
 
 
 def _loss(record: JobRecord) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -52,6 +52,8 @@ class JobStatus:
         Starts and repairs that began from a checkpoint, and seconds they cost.
     leases
         Leases it had, renewed ones among them.
+    cancelled
+        Whether its user ended it, so that it leaves with its leaves.
     """
 
     job: Job
@@ -69,6 +71,17 @@ class JobStatus:
     cold_starts: int
     cold_start_cost_s: float
     leases: int
+    cancelled: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values."""
+        told = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        lease = self.lease
+        return told | {
+            "request": self.request.to_dict(),
+            "state": self.state.value,
+            "lease": None if lease is None else asdict(lease),
+        }
 
 
 class JobRecord:
@@ -78,6 +91,8 @@ class JobRecord:
       R1  it holds leaves in exactly one planner if its state says so, else in none
       R2  those leaves are as many as its configuration's ranks
       R3  it has a lease if it starts or runs
+      R4  no call was cut short half-way
+      R5  the ledger has the same jobs, and each tenant's leases are its jobs' leaves
     """
 
     __slots__ = (
@@ -201,6 +216,7 @@ class JobRecord:
             cold_starts=self.cold_starts,
             cold_start_cost_s=self.cold_start_cost_s,
             leases=self.leases,
+            cancelled=self.closed,
         )
 
     def to_dict(self) -> dict[str, Any]:

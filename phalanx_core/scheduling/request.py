@@ -8,7 +8,12 @@ from typing import Any
 
 from phalanx_core.checks import is_number, is_whole
 from phalanx_core.errors import InvalidRequest
+from phalanx_core.fairness.changes import WEIGHT_MAX, WEIGHT_MIN
 from phalanx_core.placement import Gang
+
+# So that neither products and powers nor sums of them leave the range of doubles.
+GOODPUT_MIN, GOODPUT_MAX = 1e-100, 1e100
+SECONDS_MAX = 1e12
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +52,12 @@ class Configuration:
                 f"gang {self.gang!r}: with templates each size is a configuration of "
                 "its own, see Configuration.sizes"
             )
-        if not (is_number(self.goodput) and self.goodput > 0):
-            raise InvalidRequest(f"goodput {self.goodput!r}: finite and above 0")
+        good = is_number(self.goodput)
+        good = good and GOODPUT_MIN <= float(self.goodput) <= GOODPUT_MAX
+        if not good:
+            raise InvalidRequest(
+                f"goodput {self.goodput!r}: from {GOODPUT_MIN:g} to {GOODPUT_MAX:g}"
+            )
         if not (self.type is None or isinstance(self.type, str)):
             raise InvalidRequest(f"type {self.type!r}: a GPU type's name, or None")
         if not (is_number(self.memory_bytes) and self.memory_bytes >= 0):
@@ -93,6 +102,8 @@ class Configuration:
         [32, 16]
         """
         known = (gang.ranks, *gang.templates)
+        if not isinstance(goodput, Mapping) or not goodput:
+            raise InvalidRequest(f"goodput {goodput!r}: size to goodput, at least one")
         for size in goodput:
             if size not in known:
                 told = ", ".join(map(str, known))
@@ -181,8 +192,12 @@ class JobRequest:
         object.__setattr__(self, "configurations", made)
         if not (isinstance(self.tenant, str) and self.tenant):
             raise InvalidRequest(f"tenant {self.tenant!r}: a text that is not empty")
-        if not (is_number(self.weight) and self.weight > 0):
-            raise InvalidRequest(f"weight {self.weight!r}: finite and above 0")
+        if not (
+            is_number(self.weight) and WEIGHT_MIN <= float(self.weight) <= WEIGHT_MAX
+        ):
+            raise InvalidRequest(
+                f"weight {self.weight!r}: from {WEIGHT_MIN:g} to {WEIGHT_MAX:g}"
+            )
         if self.demand is not None and not (is_whole(self.demand) and self.demand > 0):
             raise InvalidRequest(
                 f"demand {self.demand!r}: a whole number from 1, or None"
@@ -193,8 +208,8 @@ class JobRequest:
             raise InvalidRequest(f"urgent {self.urgent!r}: True or False")
         for name in ("restart_s", "checkpoint_s", "cold_start_s"):
             value = getattr(self, name)
-            if not (is_number(value) and value >= 0):
-                raise InvalidRequest(f"{name} {value!r}: finite and at least 0")
+            if not (is_number(value) and 0 <= float(value) <= SECONDS_MAX):
+                raise InvalidRequest(f"{name} {value!r}: from 0 to {SECONDS_MAX:g}")
         for name in ("weight", "restart_s", "checkpoint_s", "cold_start_s"):
             object.__setattr__(self, name, float(getattr(self, name)))
         if self.demand is not None:

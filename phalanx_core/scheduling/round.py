@@ -78,7 +78,7 @@ class Bid(NamedTuple):
         if self.worth < self.idle:
             return f"{told}, below the threshold of {self.idle:g}"
         if self.price is None:
-            return f"{told}, and are worth more to others"
+            return f"{told}, and are worth as much or more to others"
         return f"{told}, and are worth {self.price:.4g} to others"
 
 

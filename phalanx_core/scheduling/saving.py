@@ -27,6 +27,7 @@ def saved(scheduler: Events) -> bytes:
         "draining": {type: list(own) for type, own in scheduler._draining.items()},
         "freed": [[one.job, one.type, one.leaves.tolist()] for one in scheduler._freed],
         "jobs": [one.to_dict() for one in scheduler._records.values()],
+        "memory": scheduler._feasible.memory_bytes,
         "last_round_s": scheduler._last_round_s.hex(),
         "ledger": base64.b64encode(scheduler.ledger.save()).decode("ascii"),
         "open": scheduler._open_tenants,
@@ -40,9 +41,7 @@ def saved(scheduler: Events) -> bytes:
     return json.dumps({"body": body, "digest": _digest(body)}).encode("ascii")
 
 
-def restore(
-    scheduler: Events, data: bytes, memory_bytes: Mapping[str, float] | None
-) -> None:
+def restore(scheduler: Events, body: Mapping[str, Any]) -> None:
     """Fill a scheduler that was just made on the same topology.
 
     Raises
@@ -51,18 +50,15 @@ def restore(
         If the bytes are damaged, of another version or another topology, or the ledger
         was kept by other rules than the scheduler's options say.
     """
-    body = _body(data)
     try:
-        _restore(scheduler, body, memory_bytes)
+        _restore(scheduler, body)
     except PhalanxError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise SaveError(f"scheduler: damaged: {error!r}") from None
 
 
-def _restore(
-    scheduler: Events, body: Mapping[str, Any], memory: Mapping[str, float] | None
-) -> None:
+def _restore(scheduler: Events, body: Mapping[str, Any]) -> None:
     topology, options = scheduler.topology, scheduler.options
     kept = body["planners"]
     if sorted(kept) != sorted(scheduler.planners):
@@ -79,6 +75,7 @@ def _restore(
         if wanted != found:
             raise SaveError(f"scheduler: saved with {name} {found!r}, not {wanted!r}")
     scheduler.planners, scheduler.ledger = planners, ledger
+    memory = scheduler._feasible.memory_bytes
     scheduler._feasible = Feasible(planners, memory, options.normalized)
     scheduler._open_tenants = bool(body["open"])
     scheduler._sequence = int(body["sequence"])
@@ -97,13 +94,22 @@ def _restore(
     scheduler._dirty = True
 
 
-def _body(data: bytes) -> dict[str, Any]:
+def read(data: bytes) -> dict[str, Any]:
+    """What the bytes of :func:`saved` hold, checked as a whole.
+
+    Raises
+    ------
+    SaveError
+        If they are damaged, of another version or something else.
+    """
     try:
         whole = json.loads(data)
         body: dict[str, Any] = whole["body"]
         digest = whole["digest"]
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise SaveError("scheduler: these bytes are no save of a scheduler") from None
+        body, digest = {}, None
+    if not isinstance(body, dict) or "version" not in body:
+        raise SaveError("scheduler: these bytes are no save of a scheduler")
     if body.get("version") != VERSION:
         raise SaveError(
             f"scheduler: of version {body.get('version')!r}, this reads {VERSION}"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from math import inf
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal, NoReturn, cast
 
-from phalanx_core.errors import InvalidRequest
+from phalanx_core.errors import InvalidRequest, InvariantBroken, SaveError
 from phalanx_core.fairness import Ledger
 from phalanx_core.placement import Planner, Spares
 from phalanx_core.placement.keys import Job
@@ -20,8 +20,9 @@ from phalanx_core.scheduling.options import SchedulerOptions
 from phalanx_core.scheduling.queries import Queries
 from phalanx_core.scheduling.records import JobRecord, JobState
 from phalanx_core.scheduling.round import Refused, Round, Stopped, is_running
-from phalanx_core.scheduling.saving import restore, saved
+from phalanx_core.scheduling.saving import read, restore, saved
 from phalanx_core.scheduling.table import ChoiceTable
+from phalanx_core.scheduling.turn import uninterrupted
 from phalanx_core.scheduling.whatif import WhatIf
 from phalanx_core.topology import Topology
 
@@ -140,6 +141,8 @@ class Scheduler(Queries):
         self._sequence = 0
         self._dirty = False
         self._last_round_s = -inf
+        self._turn = [None]
+        self._broken = None
 
     def round(self, now: float) -> Decision:
         """Decide who has which leaves from now on.
@@ -159,11 +162,29 @@ class Scheduler(Queries):
         ------
         InvalidRequest
             If time runs backward.
+        ConcurrentUse
+            If another call is inside this scheduler.
+        InvariantBroken
+            If an earlier call was cut short half-way: go on from the last save.
 
         Notes
         -----
-        O(jobs * configurations) beside ``solve``, and a placement for each start.
+        O(jobs * configurations) beside ``solve``, and a placement for each start. An
+        error leaves all but the time as it was; what a signal's handler raises while a
+        round is taken over is raised once it has been.
         """
+        self._enter_turn()
+        try:
+            self._decide(now)
+        finally:
+            self._turn.append(None)
+        decision = self.last
+        assert decision is not None
+        self._signal(decision)
+        return decision
+
+    def _decide(self, now: float) -> None:
+        """Try a round on copies, then take it over to its end."""
         self.ledger.advance(now)
         now = self.ledger.now  # a float, whatever number was given
         self._count(now)
@@ -188,12 +209,25 @@ class Scheduler(Queries):
             valuing.choose(round)
         evicting.evict(round)
         commit = Commit(round, self._records.values(), self._freed, self._vacate)
-        self.last = decision = commit.run()
-        self._freed = []
-        self._dirty = False
-        self._last_round_s = self.ledger.now
-        self._signal(decision)
-        return decision
+        commit.prepare()
+        taken: list[None] = []
+
+        def take_over() -> None:
+            self.last = commit.take_over()
+            self._freed = []
+            self._dirty = False
+            self._last_round_s = now
+            taken.append(None)
+
+        try:
+            interrupt = uninterrupted(take_over)
+        except BaseException as error:
+            if not taken:
+                told = f"a round was cut short by {error!r}: go on from the last save"
+                self._broken = told
+            raise
+        if interrupt is not None:
+            raise interrupt
 
     def _count(self, now: float) -> None:
         """What tenants share is what jobs have or could have."""
@@ -246,9 +280,13 @@ class Scheduler(Queries):
     def save(self) -> bytes:
         """The whole state for :meth:`load`, as JSON; equal states give equal bytes.
 
-        Options and the hook are not part of it.
+        Options and the hook are not part of it; limits of memory are.
         """
-        return saved(self)
+        self._enter_turn()
+        try:
+            return saved(self)
+        finally:
+            self._turn.append(None)
 
     @classmethod
     def load(
@@ -268,8 +306,10 @@ class Scheduler(Queries):
             The same cluster as when it was saved.
         data
             Bytes of :meth:`save`.
-        options, memory_bytes, on_checkpoint
-            As for the class; the saved ones are not kept.
+        options, on_checkpoint
+            As for the class; they are not saved.
+        memory_bytes
+            As for the class; None: as it was saved.
 
         Raises
         ------
@@ -277,14 +317,31 @@ class Scheduler(Queries):
             If the bytes are damaged, of another version or another topology, or the
             ledger was kept by other rules than the options say.
         """
+        body = read(data)
+        memory = body["memory"] if memory_bytes is None else memory_bytes
         made = cls(
             topology,
             options=options,
-            memory_bytes=memory_bytes,
+            memory_bytes=memory,
             on_checkpoint=on_checkpoint,
         )
-        restore(made, data, memory_bytes)
+        restore(made, body)
+        try:
+            made.validate()
+        except InvariantBroken as error:
+            raise SaveError(f"scheduler: saved half-done: {error}") from None
         return made
+
+    def __repr__(self) -> str:
+        return (
+            f"Scheduler({self.topology.describe()!r}, jobs={len(self._records)}, "
+            f"now={self.ledger.now:g})"
+        )
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a Scheduler cannot be pickled or copied: use save() and load()"
+        )
 
     def next_round_s(self) -> float:
         """When the next round is due: a time, -inf for at once.

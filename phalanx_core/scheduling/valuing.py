@@ -41,8 +41,10 @@ def _worth(round: Round, jobs: Sequence[JobRecord]) -> NDArray[np.float64]:
     options, now = round.options, round.now
     rows = array((one.row for one in jobs), np.intp)
     total = options.age == "total"
+    # Columns that no job here has are left out: they would be part of ties.
+    width = max(len(one.types) for one in jobs)
     worth = score(
-        round.table.goodput[rows],
+        round.table.goodput[rows, :width],
         [one.progress_s for one in jobs],
         [one.lost_s + one.checkpoint_cost_s for one in jobs],
         [one.request.restart_s for one in jobs],
@@ -132,7 +134,7 @@ def _without(
     What a job holds may be kept all the same, while nobody has taken it.
     """
     rows = array((one.row for one in jobs), np.intp)
-    unfit = np.isin(round.table.shape[rows], list(round.unfit))
+    unfit = np.isin(round.table.shape[rows, : worth.shape[1]], list(round.unfit))
     for at, one in enumerate(jobs):
         if one.holds and unfit[at, one.configuration]:
             unfit[at, one.configuration] = not round.may_keep(one)
@@ -150,7 +152,7 @@ def _solved(
 ) -> Assignment:
     options = round.options
     rows = array((one.row for one in jobs), np.intp)
-    demand = round.table.demand[rows]
+    demand = round.table.demand[rows, : worth.shape[1]]
     tenant = quota = None
     if budgets is not None:
         tenant = array((round.tenants[one.request.tenant] for one in jobs), np.int64)
@@ -236,7 +238,7 @@ def _tell(
     if not rest.size:
         return
     rows = array((jobs[at].row for at in rest), np.intp)
-    demand = round.table.demand[rows]
+    demand = round.table.demand[rows, : worth.shape[1]]
     prices = None
     if answer.prices is not None:
         prices = answer.prices[: len(round.types)]

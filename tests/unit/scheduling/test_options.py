@@ -28,6 +28,17 @@ BAD = [
     ({"idle": float("nan")}, "idle nan: a finite number"),
     ({"normalized": 1}, "normalized 1: True or False"),
     ({"reward": 3}, "reward 3: a function of candidates"),
+    ({"gap": -1}, "gap -1: in [0, 1)"),
+    ({"gap": float("nan")}, "gap nan: in [0, 1)"),
+    ({"effort": "x"}, "effort 'x': a whole number, or None"),
+    ({"seed": -1}, "seed -1: a whole number to 2147483647"),
+    ({"time_limit_s": -1}, "time_limit_s -1: from 0, or None"),
+    ({"fairness": float("nan")}, "fairness nan: in (0, 1]"),
+    # Sia's powers below 0 are to be minimised; a round takes the most.
+    ({"fairness": -0.5}, "fairness -0.5: in (0, 1]"),
+    ({"age_cap": 0}, "age_cap 0: from 1 to 1e50"),
+    ({"age_rate_per_s": -1}, "age_rate_per_s -1: above 0"),
+    ({"restart_floor": 5}, "restart_floor 5: in [0, 1]"),
 ]
 BAD_EVICTIONS = [
     ({"for_new": 1}, "for_new 1: True or False"),

@@ -15,9 +15,9 @@ BAD_CONFIGURATIONS = [
     # Not a gang at all.
     ({"gang": 8}, "gang 8: a Gang"),
     # Worth nothing, or no number.
-    ({"goodput": 0.0}, "goodput 0.0: finite and above 0"),
-    ({"goodput": float("nan")}, "goodput nan: finite and above 0"),
-    ({"goodput": "fast"}, "goodput 'fast': finite and above 0"),
+    ({"goodput": 0.0}, "goodput 0.0: from 1e-100 to 1e+100"),
+    ({"goodput": float("nan")}, "goodput nan: from 1e-100 to 1e+100"),
+    ({"goodput": "fast"}, "goodput 'fast': from 1e-100 to 1e+100"),
     # A type is a name.
     ({"type": 3}, "type 3: a GPU type's name, or None"),
     ({"memory_bytes": -1}, "memory_bytes -1: at least 0"),
@@ -28,15 +28,16 @@ BAD_REQUESTS = [
     ({"configurations": []}, "configurations (): at least one"),
     ({"tenant": ""}, "tenant '': a text that is not empty"),
     ({"tenant": 5}, "tenant 5: a text that is not empty"),
-    ({"weight": 0}, "weight 0: finite and above 0"),
+    ({"weight": 0}, "weight 0: from 1e-06 to 1e+06"),
+    ({"weight": 1e13}, "weight 10000000000000.0: from 1e-06 to 1e+06"),
     ({"demand": 0}, "demand 0: a whole number from 1, or None"),
     ({"demand": 1.5}, "demand 1.5: a whole number from 1, or None"),
     # A flag is no number here.
     ({"priority": True}, "priority True: a whole number"),
     ({"urgent": 1}, "urgent 1: True or False"),
-    ({"restart_s": -1.0}, "restart_s -1.0: finite and at least 0"),
-    ({"checkpoint_s": float("inf")}, "checkpoint_s inf: finite and at least 0"),
-    ({"cold_start_s": None}, "cold_start_s None: finite and at least 0"),
+    ({"restart_s": -1.0}, "restart_s -1.0: from 0 to 1e+12"),
+    ({"checkpoint_s": float("inf")}, "checkpoint_s inf: from 0 to 1e+12"),
+    ({"cold_start_s": None}, "cold_start_s None: from 0 to 1e+12"),
 ]
 
 

@@ -78,12 +78,42 @@ def test_when_the_first_round_is_due_survives() -> None:
     assert loaded.next_round_s() == scheduler.next_round_s() == float("-inf")
 
 
+def test_a_job_that_left_leaves_nothing_behind() -> None:
+    """Columns that only it had would be part of ties, and a save has none of them."""
+    scheduler = Scheduler(Topology.from_spec("host:12 gpu:4"))
+    scheduler.submit("wide", JobRequest([Gang(4), Gang(8)]), 0.0)
+    scheduler.cancel("wide", 0.0)
+    for job, ranks in enumerate((16, 20, 20)):
+        scheduler.submit(job, Gang(ranks), 0.0)
+    again = Scheduler.load(scheduler.topology, scheduler.save())
+    assert again.round(0.0) == scheduler.round(0.0)
+
+
+def test_limits_of_memory_are_saved() -> None:
+    """What could not run before the restart cannot run after it, unless told so."""
+    scheduler = Scheduler(TREE, memory_bytes={"gpu": 80.0})
+    scheduler.submit("a", Configuration(Gang(4), memory_bytes=90.0), 0.0)
+    saved = scheduler.save()
+    assert Scheduler.load(TREE, saved).round(0.0).outcome("a").why == "infeasible"
+    larger = Scheduler.load(TREE, saved, memory_bytes={"gpu": 96.0})
+    assert larger.round(0.0).outcome("a").kind == "start"
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"[]", b'{"body": [], "digest": ""}', b'{"body": null, "digest": 1}']
+)
+def test_what_is_no_save_is_refused(data: bytes) -> None:
+    """Whatever JSON it is."""
+    with pytest.raises(SaveError, match="these bytes are no save of a scheduler"):
+        Scheduler.load(TREE, data)
+
+
 def test_the_save_is_json_without_the_options() -> None:
     """A person may read it."""
     body = json.loads(busy().save())["body"]
     assert sorted(body) == [
-        *("draining", "freed", "jobs", "last_round_s", "ledger", "open"),
-        *("planners", "sequence", "version"),
+        *("draining", "freed", "jobs", "last_round_s", "ledger", "memory"),
+        *("open", "planners", "sequence", "version"),
     ]
     assert [one["job"] for one in body["jobs"]] == ["a", 7, "d"]
     assert body["freed"][0][0] == "c"

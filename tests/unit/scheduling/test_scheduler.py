@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -44,11 +45,37 @@ def test_bad_arguments(given: dict[str, Any], message: str) -> None:
 def test_tenants_are_fixed_or_come_with_their_jobs() -> None:
     """With weights told, nobody else is taken; later ones are told of."""
     scheduler = Scheduler(TREE, {"t": 2.0})
-    with pytest.raises(InvalidRequest, match="no such tenant"):
+    with pytest.raises(InvalidRequest, match="job 'a': tenant 'u': one of t"):
         scheduler.submit("a", JobRequest(Gang(1), tenant="u"), 0.0)
     scheduler.set_tenant("u", 1.0, 0.0)
     scheduler.submit("a", JobRequest(Gang(1), tenant="u"), 0.0)
     assert scheduler.ledger.tenant("u").quota == 4.0
+
+
+def test_a_tenant_goes_when_its_jobs_are_gone() -> None:
+    """And its share is the others'."""
+    scheduler = Scheduler(TREE)
+    for tenant in ("t", "u"):
+        scheduler.submit(tenant, JobRequest(Gang(1), tenant=tenant), 0.0)
+    with pytest.raises(InvalidRequest, match="tenant 'u'"):
+        scheduler.remove_tenant("u", 0.0)
+    scheduler.cancel("u", 0.0)
+    scheduler.remove_tenant("u", 0.0)
+    assert scheduler.ledger.tenants() == ("t",)
+    assert scheduler.ledger.tenant("t").quota == 12.0
+
+
+def test_a_status_is_json() -> None:
+    """Running or cancelled."""
+    scheduler = Scheduler(TREE)
+    scheduler.submit("a", Gang(4), 0.0)
+    scheduler.round(0.0)
+    scheduler.cancel("a", 1.0)
+    told = json.loads(json.dumps(scheduler.status("a").to_dict()))
+    assert (told["state"], told["cancelled"]) == ("starting", True)
+    assert told["lease"] == {"start_s": 0.0, "end_s": 900.0, "renewals": 0}
+    assert told["request"]["tenant"] == "default"
+    assert repr(scheduler).startswith("Scheduler('")
 
 
 def test_spares_are_for_repairs_alone() -> None:

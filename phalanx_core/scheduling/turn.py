@@ -1,0 +1,95 @@
+"""``Turn``: one call at a time, each to its end."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar, cast
+
+from phalanx_core.errors import ConcurrentUse, InvariantBroken
+
+P = ParamSpec("P")
+R = TypeVar("R")
+S = TypeVar("S", bound="Owned")
+
+
+class Owned:
+    """Something that one thread owns, and that an error can leave half changed.
+
+    ``_turn`` has one entry while nobody is inside; ``_broken`` says what was left half
+    done, after which nothing is answered any more.
+    """
+
+    _turn: list[None]
+    _broken: str | None
+
+    def _enter_turn(self) -> None:
+        if self._broken is not None:
+            raise InvariantBroken("R4", self._broken)
+        try:
+            self._turn.pop()
+        except IndexError:
+            raise ConcurrentUse(
+                "scheduler: another call is still inside; one thread owns a scheduler"
+            ) from None
+
+
+def alone(
+    method: Callable[Concatenate[S, P], R],
+) -> Callable[Concatenate[S, P], R]:
+    """Let a method in only while no other call is inside.
+
+    What cuts it short from outside (Ctrl-C, an exit) may leave half of it done, so nothing
+    is answered afterwards.
+    """
+
+    @wraps(method)
+    def call(self: S, *args: P.args, **kwargs: P.kwargs) -> R:
+        self._enter_turn()
+        try:
+            return method(self, *args, **kwargs)
+        except Exception:
+            raise
+        except BaseException as error:
+            self._broken = (
+                f"{type(error).__name__} cut {method.__name__}() short: go on from the "
+                "last save"
+            )
+            raise
+        finally:
+            self._turn.append(None)
+
+    return cast("Callable[Concatenate[S, P], R]", call)
+
+
+def uninterrupted(call: Callable[[], None]) -> BaseException | None:
+    """Run a call to its end; what a signal's handler raised meanwhile.
+
+    Python runs handlers of signals in the main thread alone, so there the call runs on
+    another one. What the call itself raises is raised.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        call()
+        return None
+    errors: list[BaseException] = []
+    done = threading.Event()
+
+    def run() -> None:
+        try:
+            call()
+        except BaseException as error:
+            errors.append(error)
+        finally:
+            done.set()
+
+    threading.Thread(target=run, daemon=True).start()
+    interrupt: BaseException | None = None
+    while not done.is_set():
+        try:
+            done.wait()
+        except BaseException as error:
+            interrupt = error
+    if errors:
+        raise errors[0]
+    return interrupt
