@@ -130,6 +130,9 @@ class Planner(Defragmenting, HealthChanges, Batch, Queries, Advising, Syncs, Sna
             self._turn.pop()
         except IndexError:
             raise in_use() from None
+        except BaseException:  # a signal's handler, once the turn was taken
+            self._turn.append(None)
+            raise
         try:
             kind = type(job)
             if (kind is not str and kind is not int) or job in self._jobs:
@@ -299,6 +302,9 @@ class Planner(Defragmenting, HealthChanges, Batch, Queries, Advising, Syncs, Sna
             self._turn.pop()
         except IndexError:
             raise in_use() from None
+        except BaseException:  # a signal's handler, once the turn was taken
+            self._turn.append(None)
+            raise
         try:
             kind = type(job)
             if kind is not str and kind is not int:

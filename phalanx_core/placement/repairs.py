@@ -106,6 +106,9 @@ class Repairs(State):
             self._turn.pop()
         except IndexError:
             raise in_use() from None
+        except BaseException:  # a signal's handler, once the turn was taken
+            self._turn.append(None)
+            raise
         try:
             kind = type(job)
             if kind is not str and kind is not int:

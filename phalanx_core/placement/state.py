@@ -56,6 +56,9 @@ class Inside:
             self.turn.pop()
         except IndexError:
             raise in_use() from None
+        except BaseException:  # a signal's handler, once the turn was taken
+            self.turn.append(None)
+            raise
 
     def __exit__(self, *_: object) -> None:
         self.turn.append(None)

@@ -2,45 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 from phalanx_core.checks import is_number
 from phalanx_core.errors import InvalidRequest, UnknownJob
 from phalanx_core.fairness import JobAccount, Ledger
-from phalanx_core.placement import Gang, Planner
+from phalanx_core.placement import Gang
 from phalanx_core.placement.keys import Job, checked_job
-from phalanx_core.placement.leaf_lists import checked_leaves
 from phalanx_core.placement.limits import IntArray
 from phalanx_core.scheduling.committing import Freed
 from phalanx_core.scheduling.feasible import Feasible
+from phalanx_core.scheduling.leaves import LeafEvents
 from phalanx_core.scheduling.options import SchedulerOptions
 from phalanx_core.scheduling.records import JobRecord, JobState
 from phalanx_core.scheduling.request import SECONDS_MAX, Configuration, JobRequest
 from phalanx_core.scheduling.table import ChoiceTable
-from phalanx_core.scheduling.turn import Owned, alone
-from phalanx_core.topology import Topology
+from phalanx_core.scheduling.turn import alone
 
 CheckpointHook = Callable[[Job, IntArray], None]
 
 
-class Events(Owned):
+class Events(LeafEvents):
     """The part of a scheduler that hears of jobs and leaves; see :class:`Scheduler`."""
 
     options: SchedulerOptions
-    topology: Topology
-    planners: Mapping[str, Planner]
     ledger: Ledger
-    _records: dict[Job, JobRecord]
     _table: ChoiceTable
     _feasible: Feasible
-    _draining: dict[str, dict[int, None]]
     _freed: list[Freed]
     _open_tenants: bool
     _sequence: int
-    _dirty: bool
     _last_round_s: float
 
     @alone
@@ -160,65 +152,6 @@ class Events(Owned):
         account = self._drop(record, now, failed)
         self._dirty = True
         return account
-
-    @alone
-    def fail(self, leaves: object) -> list[Job]:
-        """Leaves went down; the next round repairs the jobs on them.
-
-        Returns
-        -------
-        Jobs that hold one of them, in order of submission.
-
-        Raises
-        ------
-        InvalidRequest
-            If a leaf does not exist or is listed twice; nothing is changed then.
-        """
-        return self._told("fail", self._by_type("fail", leaves))
-
-    @alone
-    def heal(self, leaves: object) -> list[Job]:
-        """Leaves are up and open again: takes back :meth:`fail` and :meth:`drain`.
-
-        Returns
-        -------
-        As :meth:`fail` does.
-        """
-        by_type = self._by_type("heal", leaves)
-        hit = self._told("heal", by_type)
-        for type, own in by_type.items():
-            self.planners[type].uncordon(own)
-            for leaf in own:
-                self._draining[type].pop(leaf, None)
-        return hit
-
-    @alone
-    def drain(self, leaves: object) -> list[Job]:
-        """Leaves are to become empty; the next round moves the jobs on them away.
-
-        A job that cannot leave stays until its lease ends, and is told why.
-
-        Returns
-        -------
-        As :meth:`fail` does.
-        """
-        by_type = self._by_type("drain", leaves)
-        hit = self._told("cordon", by_type)
-        for type, own in by_type.items():
-            self._draining[type].update(dict.fromkeys(own))
-        return hit
-
-    @alone
-    def fenced(self, job: Job) -> IntArray:
-        """The old processes of a job that moved, failed or left are gone.
-
-        Returns
-        -------
-        The leaves freed: int32.
-        """
-        freed = [planner.fenced(job) for planner in self.planners.values()]
-        self._dirty = True
-        return np.concatenate(freed)
 
     @alone
     def released(self, job: Job, now: float | None = None) -> None:
@@ -393,21 +326,6 @@ class Events(Owned):
         self._table.remove(record.row)
         del self._records[record.job]
         return self.ledger.forget(record.job)
-
-    def _told(self, change: str, by_type: Mapping[str, list[int]]) -> list[Job]:
-        hit: list[Any] = []
-        for type, own in by_type.items():
-            hit += getattr(self.planners[type], change)(own)
-        self._dirty = True
-        return sorted(hit, key=lambda job: self._records[job].sequence)
-
-    def _by_type(self, subject: str, leaves: object) -> dict[str, list[int]]:
-        """Leaf ids by GPU type, checked together."""
-        names, codes = self.topology.type_names, self.topology.type_of
-        found: dict[str, list[int]] = {}
-        for leaf in checked_leaves(self.topology, leaves, subject).tolist():
-            found.setdefault(names[codes[leaf]], []).append(leaf)
-        return found
 
 
 def _seconds(name: str, value: Any) -> float:

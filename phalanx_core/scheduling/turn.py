@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from _thread import start_new_thread
 from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar, cast
@@ -33,6 +34,9 @@ class Owned:
             raise ConcurrentUse(
                 "scheduler: another call is still inside; one thread owns a scheduler"
             ) from None
+        except BaseException:  # a signal's handler, once the turn was taken
+            self._turn.append(None)
+            raise
 
 
 def alone(
@@ -73,9 +77,11 @@ def uninterrupted(call: Callable[[], None]) -> BaseException | None:
         call()
         return None
     errors: list[BaseException] = []
-    done = threading.Event()
+    claimed, done = threading.Lock(), threading.Event()
 
     def run() -> None:
+        if not claimed.acquire(blocking=False):
+            return
         try:
             call()
         except BaseException as error:
@@ -83,11 +89,17 @@ def uninterrupted(call: Callable[[], None]) -> BaseException | None:
         finally:
             done.set()
 
-    threading.Thread(target=run, daemon=True).start()
     interrupt: BaseException | None = None
-    while not done.is_set():
+    sent = False
+    while True:
         try:
+            if not sent:
+                # Should a handler raise before it is known to be sent, it is sent again,
+                # and the second finds it claimed.
+                start_new_thread(run, ())
+                sent = True
             done.wait()
+            break
         except BaseException as error:
             interrupt = error
     if errors:
