@@ -215,7 +215,7 @@ REPAIRS = (
     ),
     Fault(
         "a heal does not end a drain",
-        "events.py",
+        "leaves.py",
         "                self._draining[type].pop(leaf, None)\n",
         "                pass\n",
         HISTORIES,
