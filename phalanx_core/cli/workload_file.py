@@ -305,6 +305,8 @@ def _goodputs(where: str, value: Any, sizes: tuple[int, ...]) -> dict[int, float
         if at not in sizes or isinstance(at, bool):
             rule = f"sizes are {known}"
             raise InvalidRequest(f"{where}: goodput: {rule}, got {kind(size)}")
+        if int(at) in found:
+            raise InvalidRequest(f"{where}: goodput: names size {at} twice")
         found[int(at)] = number(where, f"goodput.{size}", one, above=True)
     if not found:
         raise InvalidRequest(f"{where}: goodput: must name a size, {known}")

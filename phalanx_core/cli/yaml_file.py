@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from phalanx_core.errors import InvalidRequest
 
 BYTES_MAX = 4 << 20
 DEPTH_MAX = 8
+# What the text of a number begins with.
+_OF_NUMBERS = tuple("+-.0123456789")
 
 
 def read_yaml(path: str) -> Any:
@@ -69,7 +71,7 @@ def _load(path: str, text: str) -> Any:
 
 def _check_events(path: str, yaml: Any, text: str) -> None:
     """Refuse depth, aliases and a key given twice, before anything is built."""
-    open_: list[dict[str, int] | None] = []
+    open_: list[dict[Any, int] | None] = []
     expects_key: list[bool] = []
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
         line = event.start_mark.line + 1
@@ -79,9 +81,11 @@ def _check_events(path: str, yaml: Any, text: str) -> None:
             raise InvalidRequest(f"{path}: {rule}")
         if isinstance(event, yaml.ScalarEvent) and at_key:
             keys = open_[-1]
-            if keys is not None and keys.setdefault(event.value, line) != line:
-                rule = f"line {line}: key {event.value!r} was given in line"
-                raise InvalidRequest(f"{path}: {rule} {keys[event.value]} already")
+            if keys is not None:
+                key = _key(yaml, event)
+                if key in keys:
+                    _refuse_twice(path, event.value, keys[key], line)
+                keys[key] = line
         if isinstance(event, yaml.CollectionEndEvent):
             open_.pop()
             expects_key.pop()
@@ -94,3 +98,17 @@ def _check_events(path: str, yaml: Any, text: str) -> None:
             expects_key.append(mapping)
             if len(open_) > DEPTH_MAX:
                 raise InvalidRequest(f"{path}: nested deeper than {DEPTH_MAX}")
+
+
+def _key(yaml: Any, event: Any) -> Any:
+    """What a key is the same as: 8 and 0x8 are one number, and "8" is a text."""
+    if event.value[:1] not in _OF_NUMBERS:
+        return event.value
+    loader = yaml.SafeLoader("")
+    tag = loader.resolve(yaml.ScalarNode, event.value, event.implicit)
+    return loader.construct_object(yaml.ScalarNode(tag, event.value))
+
+
+def _refuse_twice(path: str, key: str, before: int, line: int) -> NoReturn:
+    where = "twice" if before == line else f"in line {before} already"
+    raise InvalidRequest(f"{path}: line {line}: key {key!r} was given {where}")

@@ -19,6 +19,7 @@ KEEPS = "test_embedder.py::test_a_failure_goes_back_to_the_end_of_the_last_lease
 SAVED = "test_embedder.py::test_it_goes_on_where_it_was_saved"
 WORTH = "test_worths.py::test_what_is_chosen_is_worth_the_objective"
 GOODPUT = "test_workload_file.py::test_goodput_of_each_configuration"
+BREAKS = "test_workload_file.py::test_what_breaks_a_rule_is_named"
 ANSWERED = "test_happenings.py::test_rounds_answer_everything"
 
 PLAYED = (
@@ -136,6 +137,27 @@ TOLD = (
         "{**gang, **own}",
         "{**own, **gang}",
         GOODPUT,
+    ),
+    Fault(
+        "a key twice on one line is taken",
+        "yaml_file.py",
+        "if key in keys:",
+        "if keys.get(key, line) != line:",
+        "test_jobs_file.py::test_what_is_wrong_is_named",
+    ),
+    Fault(
+        "keys are the same by their text alone",
+        "yaml_file.py",
+        "key = _key(yaml, event)",
+        "key = event.value",
+        BREAKS,
+    ),
+    Fault(
+        "a size has two goodputs",
+        "workload_file.py",
+        "if int(at) in found:",
+        "if False:",
+        BREAKS,
     ),
     Fault(
         "hosts of all types count",

@@ -219,6 +219,23 @@ BAD = [
         "- name: a\n  ranks: 1\n  ranks: 2\n",
         "jobs.yaml: line 3: key 'ranks' was given in line 2 already",
     ),
+    # On one line, and of what is nested, as well.
+    (
+        "- {name: a, ranks: 8, ranks: 16}",
+        "jobs.yaml: line 1: key 'ranks' was given twice",
+    ),
+    (
+        "- {name: a,\n   ranks: 8, ranks: 16}",
+        "jobs.yaml: line 2: key 'ranks' was given twice",
+    ),
+    (
+        '[{"name": "a", "ranks": 8, "name": "b"}]',
+        "jobs.yaml: line 1: key 'name' was given twice",
+    ),
+    (
+        "- {name: a, ranks: 8, limits: {host: {h1: 0, h1: 4}}}",
+        "jobs.yaml: line 1: key 'h1' was given twice",
+    ),
     # Aliases are how a small file becomes a large one.
     (
         "- &a {name: a, ranks: 1}\n- *a\n",
@@ -232,6 +249,15 @@ BAD = [
 def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None:
     """One error names file, job, field and rule."""
     assert wrong(tmp_path, text) == message
+
+
+def test_a_key_may_recur_elsewhere(tmp_path: Path) -> None:
+    """Jobs of one line have the same keys, and a value may be called as a key is."""
+    path = tmp_path / "jobs.yaml"
+    path.write_text(
+        "[{name: ranks, ranks: 1}, {name: name, ranks: 1, limits: {host: {-: 1, -1.x: 1}}}]"
+    )
+    assert [job.name for job in read_jobs(str(path))] == ["ranks", "name"]
 
 
 def test_broken_yaml_names_line_and_column(tmp_path: Path) -> None:

@@ -189,6 +189,27 @@ NO_MODEL = "- {name: a, ranks: 8, model: {throughput: {}, noise: {}, batches: {}
             "mean vision?",
         ),
         (
+            "{tenants: {x: 1, x: 5}, jobs: []}",
+            "jobs.yaml: line 1: key 'x' was given twice",
+        ),
+        (
+            "{jobs: [], jobs: []}",
+            "jobs.yaml: line 1: key 'jobs' was given twice",
+        ),
+        (
+            f"{ROW}, goodput: {{8: 1, 8: 2}}}}",
+            "jobs.yaml: line 1: key '8' was given twice",
+        ),
+        # One size by two texts.
+        (
+            f"{ROW}, goodput: {{8: 1, 0x8: 2}}}}",
+            "jobs.yaml: line 1: key '0x8' was given twice",
+        ),
+        (
+            f"{ROW}, goodput: {{8: 1, '08': 2}}}}",
+            "jobs.yaml: job 'a': goodput: names size 8 twice",
+        ),
+        (
             f"{ROW}}}\n{ROW}}}",
             "jobs.yaml: job 'a': name: occurs twice",
         ),
