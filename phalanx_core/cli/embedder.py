@@ -9,6 +9,7 @@ from typing import Any
 
 from phalanx_core.cli.happenings import Happening
 from phalanx_core.cli.workload_file import Entry
+from phalanx_core.errors import InvalidRequest
 from phalanx_core.scheduling import (
     Action,
     ActionKind,
@@ -166,7 +167,10 @@ class Embedder:
             self.scheduler.checkpointed(name)
 
     def _come(self, entry: Entry, request: JobRequest) -> None:
-        self.scheduler.submit(entry.name, request, self.now)
+        try:
+            self.scheduler.submit(entry.name, request, self.now)
+        except InvalidRequest as error:
+            raise InvalidRequest(f"{entry.where}: {error}") from None
         if entry.progress_s or entry.overhead_s:
             self.scheduler.progress(entry.name, entry.progress_s)
             self.scheduler.checkpointed(entry.name, entry.overhead_s)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from math import inf
 from typing import Any
 
 from phalanx_core.checks import is_number
@@ -10,6 +11,10 @@ from phalanx_core.cli.near import did_you_mean
 from phalanx_core.errors import InvalidRequest
 
 NUMBER_MAX = (1 << 31) - 1
+# Far beyond what anybody means, and so near that no sum or product of them overflows.
+SECONDS = (0.0, 1e12)
+GOODPUT = (1e-30, 1e30)
+MEMORY_GIB = (0.0, 1e9)
 
 
 def checked_list(path: str, rows: Any) -> list[Any]:
@@ -81,20 +86,39 @@ def whole(where: str, key: str, value: Any, least: int) -> int:
     return value
 
 
-def number(where: str, key: str, value: Any, *, above: bool = False) -> float:
-    """A finite number from 0, or above it.
+def number(
+    where: str,
+    key: str,
+    value: Any,
+    *,
+    above: bool = False,
+    bounds: tuple[float, float] = (0.0, inf),
+) -> float:
+    """A finite number from 0, or above it, that ``bounds`` hold.
 
     Examples
     --------
     >>> number("job 'a'", "weight", 2, above=True)
     2.0
+    >>> number("job 'a'", "arrive_s", 1e300, bounds=SECONDS)
+    Traceback (most recent call last):
+    phalanx_core.errors.InvalidRequest: job 'a': arrive_s: must be at most 1e+12, got 1e+300
     """
     if not is_number(value) or value < 0 or (above and value == 0):
         rule = "above 0" if above else "at least 0"
         raise InvalidRequest(
             f"{where}: {key}: must be a finite number {rule}, got {kind(value)}"
         )
+    check_bounds(f"{where}: {key}", value, bounds)
     return float(value)
+
+
+def check_bounds(where: str, value: float, bounds: tuple[float, float]) -> None:
+    """Refuse a number that would leave the range of doubles in later sums and products."""
+    least, most = bounds
+    if not least <= value <= most:
+        rule = f"from {least:g} to {most:g}" if least else f"at most {most:g}"
+        raise InvalidRequest(f"{where}: must be {rule}, got {float(value):g}")
 
 
 def flag(where: str, key: str, value: Any) -> bool:

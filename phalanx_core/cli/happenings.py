@@ -8,6 +8,7 @@ from math import inf, isfinite
 
 from phalanx_core.cli.targets import Target, find_target
 from phalanx_core.errors import InvalidRequest
+from phalanx_core.fairness.changes import TIME_MAX
 from phalanx_core.topology import Topology
 
 ROUNDS_MAX = 100_000
@@ -98,7 +99,7 @@ def round_times(
     Raises
     ------
     InvalidRequest
-        If they are too many, or too few to answer all.
+        If they are too many, or too late, or too few to answer all.
 
     Examples
     --------
@@ -121,4 +122,9 @@ def round_times(
         )
     while count is not None and len(times) < count:
         times.append(times[-1] + round_s)
+    if times[-1] > TIME_MAX:
+        raise InvalidRequest(
+            f"--round {round_s:g}: round {len(times)} would be at {times[-1]:g} s, and "
+            f"the last second is {TIME_MAX:g}"
+        )
     return times

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from phalanx_core.cli import exits
+from phalanx_core.cli.fields import SECONDS, check_bounds
 from phalanx_core.cli.final_results import final_rows
 from phalanx_core.cli.happenings import Happening, happenings_of, round_times
 from phalanx_core.cli.playing import Playing
@@ -106,6 +107,7 @@ def _times(
             raise InvalidRequest(
                 f"--start {first:g}: must be finite and at {now:g} s or later"
             )
+        check_bounds(f"--start {first:g}", first, SECONDS)
     happened = happenings_of(setup.topology, wanted.events, first, round_s, now)
     return happened, round_times(happened, first, round_s, wanted.rounds)
 

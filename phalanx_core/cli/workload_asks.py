@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from phalanx_core.cli.asks import gang_of, type_of
+from phalanx_core.cli.fields import GOODPUT, check_bounds
 from phalanx_core.cli.goodput_model import hosts_of
 from phalanx_core.cli.near import did_you_mean
 from phalanx_core.cli.workload_file import Entry, WaySpec
@@ -65,8 +66,10 @@ def _configuration(
     worth = way.goodput
     if way.model is not None:
         worth = way.model.goodput(gang.ranks, hosts_of(topology, type, gang.ranks))
-    if worth is None or worth != worth:
-        return None
+        if worth != worth:
+            return None
+        check_bounds(f"{where}: model: goodput of {gang.ranks} ranks", worth, GOODPUT)
+    assert worth is not None
     try:
         return Configuration(gang, worth, type, way.memory_gib * GIB)
     except InvalidRequest as error:

@@ -8,6 +8,9 @@ from typing import Any
 
 from phalanx_core.checks import is_number
 from phalanx_core.cli.fields import (
+    GOODPUT,
+    MEMORY_GIB,
+    SECONDS,
     check_keys,
     checked_list,
     flag,
@@ -24,6 +27,7 @@ from phalanx_core.cli.jobs_file import JobSpec, check_gang
 from phalanx_core.cli.near import did_you_mean
 from phalanx_core.cli.yaml_file import read_yaml
 from phalanx_core.errors import InvalidRequest
+from phalanx_core.fairness.changes import WEIGHT_MAX, WEIGHT_MIN
 from phalanx_core.scheduling import JobRequest
 
 TOP_KEYS = ("tenants", "memory_gib", "jobs")
@@ -33,6 +37,7 @@ WAY_KEYS = (*SHARED_KEYS, "goodput", "model", "memory_gib")
 REQUEST_KEYS = ("tenant", "weight", "demand", "priority", "urgent")
 COST_KEYS = ("restart_s", "checkpoint_s", "cold_start_s")
 TIME_KEYS = ("arrive_s", "runs_s", "progress_s", "overhead_s")
+WEIGHT = (WEIGHT_MIN, WEIGHT_MAX)
 WAYS_KEYS = ("goodput", "model", "memory_gib", "configurations")
 JOB_KEYS = (*GANG_KEYS, *WAYS_KEYS, *REQUEST_KEYS, *COST_KEYS, *TIME_KEYS)
 DEFAULTS: dict[str, Any] = {one.name: one.default for one in fields(JobRequest)}
@@ -74,6 +79,8 @@ class Entry:
         and what it lost cost it by then.
     row
         As the file has it, as JSON values.
+    where
+        File and name, as messages begin.
     """
 
     name: str
@@ -91,6 +98,7 @@ class Entry:
     progress_s: float
     overhead_s: float
     row: Mapping[str, Any] = field(compare=False, repr=False)
+    where: str = field(default="", compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -126,15 +134,15 @@ def read_workload(path: str) -> Workload:
         raise InvalidRequest(f"{path}: jobs: must be given")
     tenants = None
     if told.get("tenants") is not None:
-        tenants = _numbers(path, "tenants", told["tenants"], above=True)
+        tenants = _numbers(path, "tenants", told["tenants"], WEIGHT)
         if not tenants:
             raise InvalidRequest(f"{path}: tenants: must not be empty")
-    memory = _numbers(path, "memory_gib", told.get("memory_gib") or {})
+    memory = _numbers(path, "memory_gib", told.get("memory_gib") or {}, MEMORY_GIB)
     return Workload(_jobs(path, told["jobs"], tenants), tenants, memory)
 
 
 def _numbers(
-    path: str, key: str, value: Any, *, above: bool = False
+    path: str, key: str, value: Any, bounds: tuple[float, float]
 ) -> dict[str, float]:
     made = {}
     rule = "must be a mapping of name to number"
@@ -142,7 +150,9 @@ def _numbers(
         if not (isinstance(name, str) and name):
             rule = "a name must be a text (quote a number)"
             raise InvalidRequest(f"{path}: {key}: {rule}, got {kind(name)}")
-        made[name] = number(path, f"{key}.{name}", one, above=above)
+        made[name] = number(
+            path, f"{key}.{name}", one, above=bounds[0] > 0, bounds=bounds
+        )
     return made
 
 
@@ -188,7 +198,7 @@ def check_entry(path: str, at: int, row: Any) -> Entry:
     check_keys(where, row, JOB_KEYS)
     given = {key: one for key, one in row.items() if one is not None}
     seconds = {
-        key: number(where, key, given.get(key, DEFAULTS.get(key, 0.0)))
+        key: number(where, key, given.get(key, DEFAULTS.get(key, 0.0)), bounds=SECONDS)
         for key in (*COST_KEYS, "arrive_s", "progress_s", "overhead_s")
     }
     runs = given.get("runs_s")
@@ -197,12 +207,17 @@ def check_entry(path: str, at: int, row: Any) -> Entry:
         name=name,
         ways=_ways(where, name, given),
         tenant=word(where, "tenant", given.get("tenant", DEFAULTS["tenant"])) or "",
-        weight=number(where, "weight", given.get("weight", 1.0), above=True),
+        weight=number(
+            where, "weight", given.get("weight", 1.0), above=True, bounds=WEIGHT
+        ),
         demand=None if demand is None else whole(where, "demand", demand, least=1),
         priority=_priority(where, given.get("priority", 0)),
         urgent=flag(where, "urgent", given.get("urgent", False)),
-        runs_s=None if runs is None else number(where, "runs_s", runs, above=True),
+        runs_s=None
+        if runs is None
+        else number(where, "runs_s", runs, above=True, bounds=SECONDS),
         row=_plain(row),
+        where=where,
         **seconds,
     )
 
@@ -216,7 +231,7 @@ def _priority(where: str, value: Any) -> int:
 
 
 def _ways(where: str, name: str, row: Mapping[str, Any]) -> tuple[WaySpec, ...]:
-    memory = number(where, "memory_gib", row.get("memory_gib", 0.0))
+    memory = number(where, "memory_gib", row.get("memory_gib", 0.0), bounds=MEMORY_GIB)
     told = row.get("model")
     model = None if told is None else check_model(f"{where}: model", told)
     if "configurations" not in row:
@@ -255,10 +270,10 @@ def _way(
     if row.get("model") is not None:
         model = check_model(f"{where}: model", row["model"])
     if row.get("memory_gib") is not None:
-        memory = number(where, "memory_gib", row["memory_gib"])
+        memory = number(where, "memory_gib", row["memory_gib"], bounds=MEMORY_GIB)
     goodput = None if model is not None else float(spec.ranks)
     if row.get("goodput") is not None:
-        goodput = number(where, "goodput", row["goodput"], above=True)
+        goodput = number(where, "goodput", row["goodput"], above=True, bounds=GOODPUT)
         model = None
     return WaySpec(key, spec, goodput, model, memory)
 
@@ -290,7 +305,7 @@ def _sizes(
 def _goodputs(where: str, value: Any, sizes: tuple[int, ...]) -> dict[int, float]:
     """Goodput of each size, in the order of sizes; one that is not named is none."""
     if is_number(value) and len(sizes) == 1:
-        return {sizes[0]: number(where, "goodput", value, above=True)}
+        return {sizes[0]: number(where, "goodput", value, above=True, bounds=GOODPUT)}
     rule = (
         "must be a mapping of size to number where there are templates"
         if len(sizes) > 1
@@ -307,7 +322,9 @@ def _goodputs(where: str, value: Any, sizes: tuple[int, ...]) -> dict[int, float
             raise InvalidRequest(f"{where}: goodput: {rule}, got {kind(size)}")
         if int(at) in found:
             raise InvalidRequest(f"{where}: goodput: names size {at} twice")
-        found[int(at)] = number(where, f"goodput.{size}", one, above=True)
+        found[int(at)] = number(
+            where, f"goodput.{size}", one, above=True, bounds=GOODPUT
+        )
     if not found:
         raise InvalidRequest(f"{where}: goodput: must name a size, {known}")
     return {size: found[size] for size in sizes if size in found}

@@ -67,11 +67,19 @@ def refusal(
         ),
         (
             "{tenants: {a: 1.0e+20}, jobs: [{name: a, ranks: 8, tenant: a}]}",
-            "jobs.yaml: tenants: weight of tenant 'a'",
+            "jobs.yaml: tenants.a: must be from 1e-06 to 1e+06, got 1e+20",
         ),
         (
             "{tenants: {a: 1}, jobs: [{name: a, ranks: 8}]}",
             "jobs.yaml: job 'a': tenant: must be one of a, got 'default'",
+        ),
+        (
+            "- {name: a, ranks: 8, weight: 1.0e+9}",
+            "jobs.yaml: job 'a': weight: must be from 1e-06 to 1e+06, got 1e+09",
+        ),
+        (
+            "- {name: a, ranks: 8, templates: [4], goodput: {8: 1.0e+308, 4: 1.0e-308}}",
+            "jobs.yaml: job 'a': goodput.8: must be from 1e-30 to 1e+30, got 1e+308",
         ),
         # A job that comes later is checked as early as all others.
         (
@@ -113,6 +121,11 @@ def test_wrong_files(
         ),
         (["--rounds", "0"], "--rounds 0: must be from 1 to 100000"),
         (["--start", "-1"], "--start -1: must be finite and at 0 s or later"),
+        (["--start", "1e300"], "--start 1e+300: must be at most 1e+12, got 1e+300"),
+        (
+            ["--lease", "1e300", "--round", "1e300", "--rounds", "2"],
+            "--round 1e+300: round 2 would be at 1e+300 s, and the last second is",
+        ),
         (["--start", "nan"], "--start nan: must be finite and at 0 s or later"),
         (
             ["--rounds", "1", "--fail", "host=dgx01"],
@@ -156,3 +169,24 @@ def test_wrong_paths(
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith(f"phalanx: {message}")
+
+
+@pytest.mark.parametrize("order", ["utility", "owed", "owed-then-utility"])
+def test_extreme_numbers_that_are_taken_can_be_played(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, order: str
+) -> None:
+    """At the bounds of the file no sum or product of a long run leaves the doubles."""
+    path = tmp_path / "jobs.yaml"
+    path.write_text(
+        "- {name: a, ranks: 8, templates: [4], goodput: {8: 1.0e-30, 4: 1.0e+30},\n"
+        "   weight: 1.0e-6, memory_gib: 1.0e+9, runs_s: 1.0e+12, overhead_s: 1.0e+12}\n"
+        "- {name: b, ranks: 8, templates: [4], goodput: {8: 1.0e+30, 4: 1.0e-30},\n"
+        "   weight: 1.0e+6, restart_s: 1.0e+12, checkpoint_s: 1.0e+12,\n"
+        "   progress_s: 1.0e+12, overhead_s: 1.0e+12, arrive_s: 900}\n"
+        "- {name: c, ranks: 32, cold_start_s: 1.0e+12, arrive_s: 1.0e+12}\n"
+    )
+    arguments = ["schedule", SLURM, str(path), "--rounds", "40", "--order", order]
+    assert run(arguments) == 0
+    assert capsys.readouterr().err == ""
+    assert run([*arguments, "--start", "1e12"]) == 0
+    assert capsys.readouterr().err == ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +14,7 @@ from phalanx_core.cli.happenings import Happening
 from phalanx_core.cli.targets import Target
 from phalanx_core.cli.workload_asks import request_of
 from phalanx_core.cli.workload_file import Entry, check_entry
+from phalanx_core.errors import InvalidRequest
 from phalanx_core.scheduling import (
     Decision,
     JobRequest,
@@ -228,3 +230,13 @@ def test_nobody_works_while_broken() -> None:
     played(embedder, 180.0, happened)
     # 10 s of work before, and 90 after the leaf is back.
     assert embedder.ended["a"].finished_s == 145.0
+
+
+def test_what_the_scheduler_refuses_names_file_and_job() -> None:
+    """A rule that only the scheduler knows is told as those of the file are."""
+    pairs = asked({"name": "a", "ranks": 2})
+    scheduler = fresh()
+    scheduler.submit("a", pairs[0][1], 0.0)
+    with pytest.raises(InvalidRequest) as caught:
+        list(Embedder(scheduler, pairs).play(0.0, []))
+    assert str(caught.value).startswith("jobs.yaml: job 'a': ")

@@ -78,6 +78,16 @@ def test_numbers_of_rounds_have_limits(count: int) -> None:
         round_times([], 0.0, 60.0, count)
 
 
+def test_rounds_end_before_the_last_second() -> None:
+    """Seconds above 2**52 are not told apart finely enough by the ledgers."""
+    assert round_times([], 0.0, 2.0**51, 3) == [0.0, 2.0**51, 2.0**52]
+    with pytest.raises(InvalidRequest) as caught:
+        round_times([], 0.0, 1e15, 6)
+    assert str(caught.value) == (
+        "--round 1e+15: round 6 would be at 5e+15 s, and the last second is 4.5036e+15"
+    )
+
+
 def test_a_time_beyond_all_rounds_is_refused() -> None:
     """The number of rounds that it would take is not counted to its end."""
     with pytest.raises(InvalidRequest, match="needs more than 100000 rounds"):

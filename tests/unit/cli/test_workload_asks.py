@@ -62,6 +62,31 @@ def test_a_size_without_a_batch_is_left_out() -> None:
     assert str(caught.value) == text
 
 
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (
+            {"ranks": 4},
+            "jobs.yaml: job 'a': model: goodput of 4 ranks: must be from 1e-30 to 1e+30, "
+            "got 4.2",
+        ),
+        (
+            {"configurations": [{"ranks": 4}]},
+            "jobs.yaml: job 'a': configurations[0]: model: goodput of 4 ranks: must be "
+            "from 1e-30 to 1e+30, got 4.2",
+        ),
+    ],
+)
+def test_a_goodput_that_no_sum_holds_is_named(
+    row: dict[str, Any], message: str
+) -> None:
+    """A model's as one of the file: file, job, field and rule."""
+    slow = {**MODEL, "throughput": {**MODEL["throughput"], "gradient_s": 1e150}}
+    with pytest.raises(InvalidRequest) as caught:
+        asked(PLAIN, model=slow, **row)
+    assert str(caught.value).startswith(message)
+
+
 @pytest.mark.parametrize(("gpus", "hosts"), [(1, 1), (4, 1), (5, 2), (8, 2)])
 def test_the_fewest_hosts_are_those_of_the_type(gpus: int, hosts: int) -> None:
     """The widest host of a type counts; those of other types do not."""

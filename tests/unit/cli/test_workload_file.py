@@ -300,11 +300,82 @@ NO_MODEL = "- {name: a, ranks: 8, model: {throughput: {}, noise: {}, batches: {}
             NO_MODEL,
             "jobs.yaml: job 'a': model.throughput: gradient_s: must be given",
         ),
+        # What later sums and products would leave the doubles with.
+        (
+            f"{ROW}, weight: 1.0e+9}}",
+            "jobs.yaml: job 'a': weight: must be from 1e-06 to 1e+06, got 1e+09",
+        ),
+        (
+            "{tenants: {a: 1.0e-7}, jobs: []}",
+            "jobs.yaml: tenants.a: must be from 1e-06 to 1e+06, got 1e-07",
+        ),
+        (
+            "{memory_gib: {H100: 1.0e+308}, jobs: []}",
+            "jobs.yaml: memory_gib.H100: must be at most 1e+09, got 1e+308",
+        ),
+        (
+            f"{ROW}, memory_gib: 1.0e+10}}",
+            "jobs.yaml: job 'a': memory_gib: must be at most 1e+09, got 1e+10",
+        ),
+        (
+            f"{ROW}, configurations: [{{memory_gib: 1.0e+10}}]}}",
+            "jobs.yaml: job 'a': configurations[0]: memory_gib: must be at most 1e+09, "
+            "got 1e+10",
+        ),
+        (
+            f"{ROW}, goodput: 1.0e+31}}",
+            "jobs.yaml: job 'a': goodput: must be from 1e-30 to 1e+30, got 1e+31",
+        ),
+        (
+            f"{ROW}, templates: [4], goodput: {{8: 1.0e+308, 4: 1.0e-308}}}}",
+            "jobs.yaml: job 'a': goodput.8: must be from 1e-30 to 1e+30, got 1e+308",
+        ),
+        (
+            f"{ROW}, configurations: [{{goodput: 1}}, {{ranks: 4, goodput: 1.0e-200}}]}}",
+            "jobs.yaml: job 'a': configurations[1]: goodput: must be from 1e-30 to "
+            "1e+30, got 1e-200",
+        ),
     ],
 )
 def test_what_breaks_a_rule_is_named(tmp_path: Path, text: str, message: str) -> None:
     """One message with file, job, field, rule and value."""
     assert wrong(tmp_path, text) == message
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "restart_s",
+        "checkpoint_s",
+        "cold_start_s",
+        "arrive_s",
+        "runs_s",
+        "progress_s",
+        "overhead_s",
+    ],
+)
+def test_seconds_have_a_bound(tmp_path: Path, key: str) -> None:
+    """The last number that is taken, and one above it."""
+    (entry,) = read(tmp_path, f"{ROW}, {key}: 1.0e+12}}").jobs
+    assert getattr(entry, key) == 1e12
+    told = f"jobs.yaml: job 'a': {key}: must be at most 1e+12, got 1e+308"
+    assert wrong(tmp_path, f"{ROW}, {key}: 1.0e+308}}") == told
+
+
+def test_the_bounds_themselves_are_taken(tmp_path: Path) -> None:
+    """Weight, goodput and memory at both ends."""
+    first, second = read(
+        tmp_path,
+        "tenants: {a: 1.0e-6, b: 1.0e+6}\n"
+        "memory_gib: {H100: 1.0e+9}\n"
+        "jobs:\n"
+        "  - {name: a, tenant: a, ranks: 8, weight: 1.0e-6, goodput: 1.0e-30}\n"
+        "  - {name: b, tenant: b, ranks: 8, weight: 1.0e+6, goodput: 1.0e+30,\n"
+        "     memory_gib: 1.0e+9}\n",
+    ).jobs
+    assert (first.weight, ways(first)) == (1e-6, [(8, 1e-30)])
+    assert (second.weight, ways(second)) == (1e6, [(8, 1e30)])
+    assert second.ways[0].memory_gib == 1e9
 
 
 @pytest.mark.parametrize(
