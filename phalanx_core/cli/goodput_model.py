@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from phalanx_core.cli.fields import check_keys, mapping, whole
+from phalanx_core.checks import is_number
+from phalanx_core.cli.fields import GOODPUT, check_bounds, check_keys, mapping, whole
 from phalanx_core.errors import InvalidRequest
 from phalanx_core.scoring import Batches, Noise, Throughput, goodput
 from phalanx_core.topology import Topology
@@ -27,7 +28,9 @@ class ModelSpec:
 
     def goodput(self, gpus: int, hosts: int) -> float:
         """Samples of the initial batch's worth a second; NaN where no batch will do."""
-        found = goodput(self.throughput, self.noise, self.batches, [gpus], [hosts])
+        # What leaves the doubles comes out as a goodput that is refused, or none.
+        with np.errstate(all="ignore"):
+            found = goodput(self.throughput, self.noise, self.batches, [gpus], [hosts])
         return float(found.samples_per_s[0])
 
 
@@ -64,10 +67,18 @@ def _made(
             raise InvalidRequest(f"{here}: {one.name}: must be given")
         if kind is Batches:
             whole(here, one.name, given[one.name], least=1)
+        else:
+            _check_size(f"{here}: {one.name}", given.get(one.name))
     try:
         return kind(**given)
     except InvalidRequest as error:
         raise InvalidRequest(f"{here}: {error}") from None
+
+
+def _check_size(where: str, value: Any) -> None:
+    """Refuse what no product of the model holds; the rest its own classes check."""
+    if is_number(value) and value > 0:
+        check_bounds(where, value, GOODPUT)
 
 
 def hosts_of(topology: Topology, type: str, gpus: int) -> int:

@@ -181,6 +181,20 @@ TOLD = (
         "test_workload_asks.py::test_a_goodput_that_no_sum_holds_is_named",
     ),
     Fault(
+        "a model's numbers have no bounds",
+        "goodput_model.py",
+        "if is_number(value) and value > 0:",
+        "if False:",
+        "test_workload_file.py::test_what_is_wrong_with_a_model_is_named",
+    ),
+    Fault(
+        "a model warns",
+        "goodput_model.py",
+        'np.errstate(all="ignore")',
+        'np.errstate(all="warn")',
+        "test_workload_asks.py::test_a_model_beyond_the_doubles_warns_of_nothing",
+    ),
+    Fault(
         "what the scheduler refuses names nobody",
         "embedder.py",
         'raise InvalidRequest(f"{entry.where}: {error}") from None',

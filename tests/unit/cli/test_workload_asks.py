@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import pytest
@@ -68,23 +69,25 @@ def test_a_size_without_a_batch_is_left_out() -> None:
         (
             {"ranks": 4},
             "jobs.yaml: job 'a': model: goodput of 4 ranks: must be from 1e-30 to 1e+30, "
-            "got 4.2",
+            "got 4e+30",
         ),
         (
             {"configurations": [{"ranks": 4}]},
             "jobs.yaml: job 'a': configurations[0]: model: goodput of 4 ranks: must be "
-            "from 1e-30 to 1e+30, got 4.2",
+            "from 1e-30 to 1e+30, got 4e+30",
         ),
     ],
 )
 def test_a_goodput_that_no_sum_holds_is_named(
     row: dict[str, Any], message: str
 ) -> None:
-    """A model's as one of the file: file, job, field and rule."""
-    slow = {**MODEL, "throughput": {**MODEL["throughput"], "gradient_s": 1e150}}
+    """Four GPUs of a sample in 1e-30 s each, and no batch larger than the initial one."""
+    parts = dict.fromkeys(MODEL["throughput"], 0.0)
+    parts |= {"gradient_s_per_sample": 1e-30, "overlap": 1.0}
+    batches = {"local_least": 32, "local_most": 32, "total_most": 128}
     with pytest.raises(InvalidRequest) as caught:
-        asked(PLAIN, model=slow, **row)
-    assert str(caught.value).startswith(message)
+        asked(PLAIN, model={**MODEL, "throughput": parts, "batches": batches}, **row)
+    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize(("gpus", "hosts"), [(1, 1), (4, 1), (5, 2), (8, 2)])
@@ -150,3 +153,15 @@ def test_memory_of_types() -> None:
         "jobs.yaml: memory_gib: NVIDIA-H100: names 'NVIDIA-H100', as another key does"
     )
     assert str(caught.value) == text
+
+
+def test_a_model_beyond_the_doubles_warns_of_nothing() -> None:
+    """Parts that take 1e30 s and batches of 2**31: one message, no warning of NumPy."""
+    parts = dict.fromkeys(MODEL["throughput"], 1e30) | {"overlap": 10.0}
+    noise = {"variance": 1e30, "square": 1e-30, "initial_batch": 1}
+    batches = {"local_least": 1, "local_most": 2**31 - 1, "total_most": 2**31 - 1}
+    model = {"throughput": parts, "noise": noise, "batches": batches}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(InvalidRequest, match=r"job 'a': model: "):
+            asked(PLAIN, ranks=4, templates=[1], model=model)

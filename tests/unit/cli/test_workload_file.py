@@ -388,6 +388,16 @@ def test_the_bounds_themselves_are_taken(tmp_path: Path) -> None:
             "local_least: 3.5",
             "batches: local_least: must be a whole number, got 3.5",
         ),
+        (
+            "gradient_s: 0.1",
+            "gradient_s: 1.0e+308",
+            "throughput: gradient_s: must be from 1e-30 to 1e+30, got 1e+308",
+        ),
+        (
+            "square: 1",
+            "square: 1.0e-308",
+            "noise: square: must be from 1e-30 to 1e+30, got 1e-308",
+        ),
         ("local_most: 256", "local_most: 8", "batches: local_least 32, local_most 8"),
     ],
 )
