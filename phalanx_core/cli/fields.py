@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from math import inf
 from typing import Any
@@ -11,6 +12,10 @@ from phalanx_core.cli.near import did_you_mean
 from phalanx_core.errors import InvalidRequest
 
 NUMBER_MAX = (1 << 31) - 1
+# A number with an exponent, as other languages than YAML 1.1 take it as well.
+_EXPONENT = re.compile(
+    r"([-+]?)(?=\.?[0-9])([0-9]*)(?:\.([0-9]*))?[eE]([-+]?)([0-9]+)", re.ASCII
+)
 # Far beyond what anybody means, and so near that no sum or product of them overflows.
 SECONDS = (0.0, 1e12)
 GOODPUT = (1e-30, 1e30)
@@ -78,6 +83,7 @@ def whole(where: str, key: str, value: Any, least: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise InvalidRequest(
             f"{where}: {key}: must be a whole number, got {kind(value)}"
+            f"{whole_meant(value)}"
         )
     if not least <= value <= NUMBER_MAX:
         raise InvalidRequest(
@@ -108,6 +114,7 @@ def number(
         rule = "above 0" if above else "at least 0"
         raise InvalidRequest(
             f"{where}: {key}: must be a finite number {rule}, got {kind(value)}"
+            f"{number_meant(value)}"
         )
     check_bounds(f"{where}: {key}", value, bounds)
     return float(value)
@@ -119,6 +126,35 @@ def check_bounds(where: str, value: float, bounds: tuple[float, float]) -> None:
     if not least <= value <= most:
         rule = f"from {least:g} to {most:g}" if least else f"at most {most:g}"
         raise InvalidRequest(f"{where}: must be {rule}, got {float(value):g}")
+
+
+def number_meant(value: Any) -> str:
+    """Advice on a text such as 1e6, which is no number in YAML without point and sign.
+
+    Examples
+    --------
+    >>> number_meant("1e6"), number_meant("2.5E-3"), number_meant("x")
+    ('; write 1.0e+6', '; write 2.5e-3', '')
+    """
+    found = _EXPONENT.fullmatch(value) if isinstance(value, str) else None
+    if found is None:
+        return ""
+    sign, whole_part, fraction, power_sign, power = found.groups()
+    point = f"{whole_part or 0}.{fraction or 0}"
+    return f"; write {sign}{point}e{power_sign or '+'}{power}"
+
+
+def whole_meant(value: Any) -> str:
+    """As :func:`number_meant`, of what must be whole.
+
+    Examples
+    --------
+    >>> whole_meant("1e3"), whole_meant("1e-3"), whole_meant("1e400")
+    ('; write 1000', '', '')
+    """
+    # The text is a number by its pattern, so it reads as one, if perhaps as infinite.
+    meant = float(value) if number_meant(value) else inf
+    return f"; write {int(meant)}" if meant % 1 == 0 and meant <= NUMBER_MAX else ""
 
 
 def flag(where: str, key: str, value: Any) -> bool:

@@ -9,7 +9,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 from phalanx_core.checks import is_number
-from phalanx_core.cli.fields import GOODPUT, check_bounds, check_keys, mapping, whole
+from phalanx_core.cli.fields import (
+    GOODPUT,
+    check_bounds,
+    check_keys,
+    mapping,
+    number_meant,
+    whole,
+)
 from phalanx_core.errors import InvalidRequest
 from phalanx_core.scoring import Batches, Noise, Throughput, goodput
 from phalanx_core.topology import Topology
@@ -77,6 +84,8 @@ def _made(
 
 def _check_size(where: str, value: Any) -> None:
     """Refuse what no product of the model holds; the rest its own classes check."""
+    if meant := number_meant(value):
+        raise InvalidRequest(f"{where}: must be a number, got {value!r}{meant}")
     if is_number(value) and value > 0:
         check_bounds(where, value, GOODPUT)
 

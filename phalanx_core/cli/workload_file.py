@@ -18,6 +18,7 @@ from phalanx_core.cli.fields import (
     kind,
     mapping,
     number,
+    number_meant,
     whole,
     word,
 )
@@ -304,7 +305,7 @@ def _sizes(
 
 def _goodputs(where: str, value: Any, sizes: tuple[int, ...]) -> dict[int, float]:
     """Goodput of each size, in the order of sizes; one that is not named is none."""
-    if is_number(value) and len(sizes) == 1:
+    if len(sizes) == 1 and (is_number(value) or number_meant(value)):
         return {sizes[0]: number(where, "goodput", value, above=True, bounds=GOODPUT)}
     rule = (
         "must be a mapping of size to number where there are templates"

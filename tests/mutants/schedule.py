@@ -181,6 +181,20 @@ TOLD = (
         "test_workload_asks.py::test_a_goodput_that_no_sum_holds_is_named",
     ),
     Fault(
+        "what YAML takes for a text is advised",
+        "fields.py",
+        "e{power_sign or '+'}{power}",
+        "e{power_sign}{power}",
+        "test_workload_file.py::test_what_is_advised_is_a_number",
+    ),
+    Fault(
+        "a whole number is advised with an exponent",
+        "fields.py",
+        'f"{whole_meant(value)}"',
+        'f"{number_meant(value)}"',
+        BREAKS,
+    ),
+    Fault(
         "a model's numbers have no bounds",
         "goodput_model.py",
         "if is_number(value) and value > 0:",

@@ -300,6 +300,49 @@ NO_MODEL = "- {name: a, ranks: 8, model: {throughput: {}, noise: {}, batches: {}
             NO_MODEL,
             "jobs.yaml: job 'a': model.throughput: gradient_s: must be given",
         ),
+        # YAML 1.1 has no such numbers.
+        (
+            f"{ROW}, goodput: 1e6}}",
+            "jobs.yaml: job 'a': goodput: must be a finite number above 0, got '1e6'; "
+            "write 1.0e+6",
+        ),
+        (
+            f"{ROW}, goodput: {{8: 2.5E3}}}}",
+            "jobs.yaml: job 'a': goodput.8: must be a finite number above 0, got "
+            "'2.5E3'; write 2.5e+3",
+        ),
+        (
+            f"{ROW}, templates: [4], goodput: 1e6}}",
+            "jobs.yaml: job 'a': goodput: must be a mapping of size to number where "
+            "there are templates, got '1e6'",
+        ),
+        (
+            f"{ROW}, runs_s: 1e-3}}",
+            "jobs.yaml: job 'a': runs_s: must be a finite number above 0, got '1e-3'; "
+            "write 1.0e-3",
+        ),
+        (
+            f"{ROW}, weight: .5e1}}",
+            "jobs.yaml: job 'a': weight: must be a finite number above 0, got '.5e1'; "
+            "write 0.5e+1",
+        ),
+        (
+            f"{ROW}, weight: -1.e2}}",
+            "jobs.yaml: job 'a': weight: must be a finite number above 0, got '-1.e2'; "
+            "write -1.0e+2",
+        ),
+        (
+            f"{ROW}, demand: 1e3}}",
+            "jobs.yaml: job 'a': demand: must be a whole number, got '1e3'; write 1000",
+        ),
+        (
+            f"{ROW}, demand: 1e-3}}",
+            "jobs.yaml: job 'a': demand: must be a whole number, got '1e-3'",
+        ),
+        (
+            f"{ROW}, weight: e3}}",
+            "jobs.yaml: job 'a': weight: must be a finite number above 0, got 'e3'",
+        ),
         # What later sums and products would leave the doubles with.
         (
             f"{ROW}, weight: 1.0e+9}}",
@@ -394,6 +437,11 @@ def test_the_bounds_themselves_are_taken(tmp_path: Path) -> None:
             "throughput: gradient_s: must be from 1e-30 to 1e+30, got 1e+308",
         ),
         (
+            "gradient_s: 0.1",
+            "gradient_s: 1e-1",
+            "throughput: gradient_s: must be a number, got '1e-1'; write 1.0e-1",
+        ),
+        (
             "square: 1",
             "square: 1.0e-308",
             "noise: square: must be from 1e-30 to 1e+30, got 1e-308",
@@ -420,3 +468,14 @@ def test_goodput_is_not_beside_a_model(tmp_path: Path) -> None:
         f"      model:{inner}"
     )
     assert wrong(tmp_path, text) == f"jobs.yaml: job 'a': configurations[0]: {told}"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("1e6", 1e6), ("2.5E3", 2500.0), (".5e1", 5.0), ("+7.e02", 700.0)],
+)
+def test_what_is_advised_is_a_number(tmp_path: Path, text: str, value: float) -> None:
+    """A file with what the message says to write is read, as the number that was meant."""
+    advice = wrong(tmp_path, f"{ROW}, goodput: {text}}}").partition("; write ")[2]
+    (entry,) = read(tmp_path, f"{ROW}, goodput: {advice}}}").jobs
+    assert ways(entry) == [(8, value)]
