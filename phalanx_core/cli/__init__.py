@@ -23,4 +23,5 @@ def main() -> None:
         )
         sys.exit(2)
     except KeyboardInterrupt:
+        print("phalanx: interrupted", file=sys.stderr)
         sys.exit(130)

@@ -124,12 +124,44 @@ def guarded(command: Callable[[], int]) -> int:
     except FileFault as error:
         say(str(error))
         return OUTPUT_UNWRITABLE
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
+        say(": ".join(("interrupted", *map(str, error.args))))
         return INTERRUPTED
     except Exception:
         traceback.print_exc()
         say("a fault of this program, not of its input: please report this")
         return BROKEN
+
+
+@contextlib.contextmanager
+def before_saving() -> Iterator[None]:
+    """Where an interrupt comes before anything is saved or printed, it says so.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        With that sentence, if the block was interrupted.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("nothing was saved") from None
+
+
+@contextlib.contextmanager
+def after_saving(path: str | None) -> Iterator[None]:
+    """Where an interrupt comes when a state file is complete, it says so.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        With that sentence, if the block was interrupted and there is a path.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        told = () if path is None else (f"{path} is saved",)
+        raise KeyboardInterrupt(*told) from None
 
 
 def say(message: str) -> None:

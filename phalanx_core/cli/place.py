@@ -77,15 +77,16 @@ def run_place(wanted: Wanted) -> int:
     screen = Screen(wanted.as_json or (output is not None and output.printed))
     # A reader of the output may take its time, so the lock ends with what is saved.
     with locked(wanted.state):
-        jobs = read_jobs(jobs_path)
-        source = Source(
-            tuple(clusters),
-            wanted.gpus_per_host,
-            wanted.label_keys,
-            wanted.topology,
-            wanted.tolerate,
-        )
-        fleet, done = _run(screen, wanted, jobs, source.read())
+        with exits.before_saving():
+            jobs = read_jobs(jobs_path)
+            source = Source(
+                tuple(clusters),
+                wanted.gpus_per_host,
+                wanted.label_keys,
+                wanted.topology,
+                wanted.tolerate,
+            )
+            fleet, done = _run(screen, wanted, jobs, source.read())
         told: dict[str, str] = {}
         paths: dict[str, Path] = {}
         if output is not None:

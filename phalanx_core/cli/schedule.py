@@ -66,14 +66,16 @@ def run_schedule(wanted: Wanted) -> int:
     )
     screen = Screen(wanted.as_json)
     with locked(wanted.state):
-        playing, setup, told = _run(wanted, screen.quiet)
+        with exits.before_saving():
+            playing, setup, told = _run(wanted, screen.quiet)
         if wanted.state is not None:
             write_run(wanted.state, playing.saved(setup))
-    if wanted.as_json:
-        screen.document(_document(playing, setup, told))
-    else:
-        print_rounds(screen, playing, setup, told)
-        screen.show()
+    with exits.after_saving(wanted.state):
+        if wanted.as_json:
+            screen.document(_document(playing, setup, told))
+        else:
+            print_rounds(screen, playing, setup, told)
+            screen.show()
     return _code(told)
 
 

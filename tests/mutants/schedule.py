@@ -20,6 +20,7 @@ SAVED = "test_embedder.py::test_it_goes_on_where_it_was_saved"
 WORTH = "test_worths.py::test_what_is_chosen_is_worth_the_objective"
 GOODPUT = "test_workload_file.py::test_goodput_of_each_configuration"
 BREAKS = "test_workload_file.py::test_what_breaks_a_rule_is_named"
+INTERRUPT = "test_exits.py::test_an_interrupt_says_what_was_saved"
 ANSWERED = "test_happenings.py::test_rounds_answer_everything"
 
 PLAYED = (
@@ -179,6 +180,27 @@ TOLD = (
         "        check_bounds(f",
         "        (lambda *_: None)(f",
         "test_workload_asks.py::test_a_goodput_that_no_sum_holds_is_named",
+    ),
+    Fault(
+        "an interrupt is silent",
+        "exits.py",
+        'say(": ".join(("interrupted", *map(str, error.args))))',
+        "pass",
+        INTERRUPT,
+    ),
+    Fault(
+        "an interrupt does not say what was saved",
+        "exits.py",
+        '": ".join(("interrupted", *map(str, error.args)))',
+        '"interrupted"',
+        INTERRUPT,
+    ),
+    Fault(
+        "a state that is none is saved",
+        "exits.py",
+        "told = () if path is None else",
+        "told =",
+        INTERRUPT,
     ),
     Fault(
         "what YAML takes for a text is advised",
