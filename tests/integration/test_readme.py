@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 README = Path(__file__).resolve().parents[2] / "README.md"
+MAKEFILE = README.with_name("Makefile")
 
 
 def test_readme_program_prints_its_comments() -> None:
@@ -21,3 +22,12 @@ def test_readme_program_prints_its_comments() -> None:
         exec(compile(source, str(README), "exec"), {})
     assert printed.getvalue().splitlines() == expected
     assert len(expected) == 3
+
+
+def test_readme_says_where_the_program_is() -> None:
+    """What README calls it after ``make demo`` is where Makefile has its programs."""
+    text = README.read_text()
+    assert "`.venv/bin/phalanx`" in text
+    assert "`. .venv/bin/activate`" in text
+    assert re.search(r"^\s*VENV\s*[:?]?=\s*\.venv$", MAKEFILE.read_text(), re.MULTILINE)
+    assert len(text.splitlines()) <= 250
