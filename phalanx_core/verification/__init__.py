@@ -1,0 +1,1 @@
+"""Verification: the reformation protocol checked by exhaustive search of its states."""
