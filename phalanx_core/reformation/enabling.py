@@ -24,6 +24,8 @@ from phalanx_core.reformation.transition import step
 class Choices(Protocol):
     """How leaves are chosen: each set, or one of each kind of set with their number."""
 
+    everything: int  #: mask of the leaves there are
+
     def singles(self, mask: int) -> Iterable[tuple[int, int]]:
         """Sets of one leaf within a mask, and how many each stands for."""
 
@@ -34,11 +36,19 @@ class Choices(Protocol):
 class EveryLeaf:
     """Choices that tell all leaves apart.
 
+    Parameters
+    ----------
+    leaves
+        How many there are.
+
     Examples
     --------
-    >>> [mask for mask, _ in EveryLeaf().subsets(0b100, 0b011)]
+    >>> [mask for mask, _ in EveryLeaf(3).subsets(0b100, 0b011)]
     [7, 6, 5, 4]
     """
+
+    def __init__(self, leaves: int) -> None:
+        self.everything = (1 << leaves) - 1
 
     def singles(self, mask: int) -> Iterator[tuple[int, int]]:
         """Each leaf of a mask."""
@@ -54,19 +64,24 @@ class EveryLeaf:
             chosen = (chosen - 1) & may
 
 
-def enabled(records: Records, rules: Rules = HARDENED) -> Iterator[Event]:
+def enabled(
+    records: Records, rules: Rules = HARDENED, *, leaves: int | None = None
+) -> Iterator[Event]:
     """Every event that :func:`~phalanx_core.reformation.step` accepts now.
 
     Parameters
     ----------
     records, rules
         The state and its protocol.
+    leaves
+        How many there are; by default, up to the last one that the records name. A dead
+        leaf that no record names can come back only where this says that it is there.
 
     Yields
     ------
     Events, in a fixed order. Leaves fail, heal, come under a verdict and are fenced one
     at a time, though the protocol takes sets; a plan comes once a set of leaves,
-    exponentially many.
+    exponentially many. An admission is offered for names that the records have.
 
     Examples
     --------
@@ -74,7 +89,12 @@ def enabled(records: Records, rules: Rules = HARDENED) -> Iterator[Event]:
     >>> [event.action.name for event in enabled(started([0b01, 0b10], 2), PRINTED)]
     ['FAIL', 'FAIL', 'SEAL', 'SEAL']
     """
-    for event, _ in candidates(records, rules, EveryLeaf()):
+    if leaves is None:
+        named = records.live | records.suspect | records.lost
+        for job in records.jobs:
+            named |= job.alloc | job.plan | job.fenced
+        leaves = named.bit_length()
+    for event, _ in candidates(records, rules, EveryLeaf(leaves)):
         if type(step(records, event, rules)) is not Refused:
             yield event
 
@@ -109,12 +129,7 @@ def candidates(
 
 def _of_leaves(records: Records, choices: Choices) -> Iterator[tuple[Event, int]]:
     """Events of leaves beside their death."""
-    known = records.live | records.lost | records.suspect
-    for job in records.jobs:
-        known |= job.alloc | job.fenced | job.plan
-    # A dead leaf that no record names can come back as well: fill up to the highest.
-    known = (1 << (known | records.live).bit_length()) - 1
-    for leaf, count in choices.singles(known & ~records.live):
+    for leaf, count in choices.singles(choices.everything & ~records.live):
         yield Event(Action.HEAL, leaves=leaf), count
     for leaf, count in choices.singles(records.live & ~records.suspect):
         yield Event(Action.SUSPECT, leaves=leaf), count
@@ -128,7 +143,7 @@ def tokens(job: Job, rules: Rules) -> Iterator[tuple[int, int]]:
     for epoch in (*earlier, job.epoch):
         yield epoch, job.uid
         if not rules.uids:
-            for uid in range(1, job.uid):
+            for uid in range(job.uid):
                 yield epoch, uid
 
 

@@ -6,7 +6,7 @@ see, the world keeps: which workers are really dead, and where old ones still ru
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import comb
 from typing import NamedTuple
@@ -66,8 +66,12 @@ class Scope:
     failures
         Leaves that die at most (the paper's MaxFail).
     sizes
-        Leaves of each job in the one initial state; None for every allocation that gives
-        each job at least ``failures + 1``, as printed. 0 is an index without a job.
+        Leaves of each job at the start; None for every allocation that gives each job at
+        least ``failures + 1``, as printed. 0 is an index without a job.
+    one_start
+        Whether ``sizes`` mean the one allocation that gives the first leaves to the first
+        job, and so on, and not every allocation of these sizes. What is violated is the
+        same; counts are those of one start, and the quotient is larger.
     epochs
         States with a later epoch are not followed; None where nothing needs it.
     allowed
@@ -89,6 +93,7 @@ class Scope:
     leaves: int
     failures: int
     sizes: tuple[int, ...] | None = None
+    one_start: bool = False
     epochs: int | None = None
     allowed: tuple[tuple[Action, int], ...] = ()
 
@@ -110,16 +115,22 @@ class Scope:
 
     def allocations(self) -> list[tuple[tuple[int, ...], int]]:
         """Initial sizes of the jobs, and how many allocations have them."""
-        if self.sizes is not None:
+        if self.sizes is not None and self.one_start:
             return [(self.sizes, 1)]
         found: list[tuple[tuple[int, ...], int, int]] = [((), self.leaves, 1)]
-        for _ in range(self.jobs):
+        for job in range(self.jobs):
             found = [
                 ((*sizes, size), left - size, count * comb(left, size))
                 for sizes, left, count in found
-                for size in range(self.failures + 1, left + 1)
+                for size in self._sizes(job, left)
             ]
         return [(sizes, count) for sizes, _, count in found]
+
+    def _sizes(self, job: int, left: int) -> Iterable[int]:
+        """Leaves that a job may have at the start."""
+        if self.sizes is not None:
+            return (self.sizes[job],)
+        return range(self.failures + 1, left + 1)
 
 
 ENVIRONMENT = (

@@ -147,7 +147,10 @@ def no_theft(model: Model, before: Records, event: Event, after: Records) -> boo
 
 
 def seal_fence(model: Model, before: Records, event: Event, after: Records) -> bool:
-    """Manifests only come, of the current epoch, while its job runs."""
+    """Manifests come of the current epoch, while its job runs; one goes if it is lost."""
+    if event.action == Action.LOSE:
+        gone = 1 << event.manifest
+        return after.jobs[event.job].sealed == before.jobs[event.job].sealed & ~gone
     return all(
         new.sealed == old.sealed
         or (

@@ -195,6 +195,11 @@ def job_orbits(graph: Graph) -> int:
     Jobs may be permuted to count states, and not to check liveness: fairness is of each
     job. O(states · jobs!).
 
+    Raises
+    ------
+    InvalidRequest
+        If the model has a lifecycle, or one start only.
+
     Examples
     --------
     >>> from phalanx_core.verification import Model, Scope, search
@@ -202,6 +207,8 @@ def job_orbits(graph: Graph) -> int:
     387
     """
     symmetry = graph.symmetry
+    if symmetry.extended or graph.model.scope.one_start:
+        raise InvalidRequest("job_orbits: of printed protocols without one start")
     return len(
         {
             min(

@@ -14,7 +14,7 @@ from sys import byteorder
 from typing import Any
 
 from phalanx_core.reformation import Job, Records, leaves_of
-from phalanx_core.verification.model import Model, State, World
+from phalanx_core.verification.model import Model, Scope, State, World
 
 Key = tuple[Any, ...]
 WIDTHS = (8, 16, 32, 64)
@@ -26,8 +26,7 @@ class Symmetry:
     Parameters
     ----------
     model
-        Its scope may name one initial allocation: then only leaves of the same first
-        owner are interchangeable, and counts are those of that one start.
+        Where its scope has one start, only leaves of the same first owner are alike.
 
     Notes
     -----
@@ -40,7 +39,7 @@ class Symmetry:
         self.leaves = scope.leaves
         self.extended = model.rules.lifecycle
         self.bits = 1 + 2 * scope.jobs + ((3 + 2 * scope.jobs) if self.extended else 0)
-        self.groups = _groups(scope.sizes, scope.leaves)
+        self.groups = _groups(scope)
         colours = (len(self.groups) - 1).bit_length()
         self.width = next(w for w in WIDTHS if w >= self.bits + colours)
         self.colour = sum(
@@ -144,12 +143,12 @@ class _Spread(dict[int, int]):
         return spread
 
 
-def _groups(sizes: tuple[int, ...] | None, leaves: int) -> list[int]:
+def _groups(scope: Scope) -> list[int]:
     """Sizes of the sets of leaves that may be permuted, in the order of leaves."""
-    if sizes is None:
-        return [leaves]
-    left = leaves - sum(sizes)
-    return [size for size in (*sizes, left) if size]
+    if scope.sizes is None or not scope.one_start:
+        return [scope.leaves]
+    left = scope.leaves - sum(scope.sizes)
+    return [size for size in (*scope.sizes, left) if size]
 
 
 class KindsOfLeaves:
@@ -170,6 +169,9 @@ class KindsOfLeaves:
 
     def __init__(self, kinds: list[tuple[int, int, int]]) -> None:
         self.kinds = kinds
+        self.everything = 0
+        for whole, _, _ in kinds:
+            self.everything |= whole
 
     def singles(self, mask: int) -> Iterable[tuple[int, int]]:
         """One leaf of each kind within a mask, and how many there are."""
