@@ -1,0 +1,77 @@
+"""Stores of the protocol's records: one interface, shaped as etcd v3, several back ends."""
+
+from phalanx_core.reformation.stores.answers import (
+    Change,
+    Item,
+    Items,
+    Lease,
+    Response,
+    TransactionResult,
+    whole_revisions,
+)
+from phalanx_core.reformation.stores.clock import VirtualClock
+from phalanx_core.reformation.stores.errors import (
+    Ambiguous,
+    Compacted,
+    StoreError,
+    Unavailable,
+    UnknownLease,
+)
+from phalanx_core.reformation.stores.memory import MemoryStore
+from phalanx_core.reformation.stores.operations import (
+    Compare,
+    Delete,
+    Field,
+    Operation,
+    Put,
+    Range,
+    Read,
+    Relation,
+    Where,
+    absent,
+    created_at,
+    modified_at,
+    present,
+    value_is,
+    version_is,
+)
+from phalanx_core.reformation.stores.protocol import (
+    Store,
+    Watch,
+)
+from phalanx_core.reformation.stores.requests import Limits
+
+__all__ = [
+    "Ambiguous",
+    "Change",
+    "Compacted",
+    "Compare",
+    "Delete",
+    "Field",
+    "Item",
+    "Items",
+    "Lease",
+    "Limits",
+    "MemoryStore",
+    "Operation",
+    "Put",
+    "Range",
+    "Read",
+    "Relation",
+    "Response",
+    "Store",
+    "StoreError",
+    "TransactionResult",
+    "Unavailable",
+    "UnknownLease",
+    "VirtualClock",
+    "Watch",
+    "Where",
+    "absent",
+    "created_at",
+    "modified_at",
+    "present",
+    "value_is",
+    "version_is",
+    "whole_revisions",
+]
