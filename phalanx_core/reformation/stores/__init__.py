@@ -17,6 +17,7 @@ from phalanx_core.reformation.stores.errors import (
     Unavailable,
     UnknownLease,
 )
+from phalanx_core.reformation.stores.faults import FaultyStore, FaultyWatch, Happening
 from phalanx_core.reformation.stores.memory import MemoryStore
 from phalanx_core.reformation.stores.operations import (
     Compare,
@@ -40,6 +41,14 @@ from phalanx_core.reformation.stores.protocol import (
     Watch,
 )
 from phalanx_core.reformation.stores.requests import Limits
+from phalanx_core.reformation.stores.scripts import (
+    Fault,
+    FaultKind,
+    Listed,
+    Script,
+    Seeded,
+)
+from phalanx_core.reformation.stores.sqlite import SqliteStore
 
 __all__ = [
     "Ambiguous",
@@ -47,11 +56,17 @@ __all__ = [
     "Compacted",
     "Compare",
     "Delete",
+    "Fault",
+    "FaultKind",
+    "FaultyStore",
+    "FaultyWatch",
     "Field",
+    "Happening",
     "Item",
     "Items",
     "Lease",
     "Limits",
+    "Listed",
     "MemoryStore",
     "Operation",
     "Put",
@@ -59,6 +74,9 @@ __all__ = [
     "Read",
     "Relation",
     "Response",
+    "Script",
+    "Seeded",
+    "SqliteStore",
     "Store",
     "StoreError",
     "TransactionResult",

@@ -29,6 +29,7 @@ from phalanx_core.reformation.stores.operations import (
 )
 from phalanx_core.reformation.stores.requests import (
     Limits,
+    check_key,
     check_lease,
     check_revision,
     check_transaction,
@@ -106,7 +107,7 @@ class MemoryStore:
 
     def get(self, key: bytes) -> Item | None:
         """See :meth:`Store.get`."""
-        check_where(key, "key")
+        check_key(key)
         self._settle()
         return next(self._found(key), None)
 

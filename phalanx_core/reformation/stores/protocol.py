@@ -13,6 +13,7 @@ from phalanx_core.reformation.stores.answers import (
     TransactionResult,
 )
 from phalanx_core.reformation.stores.operations import Compare, Operation, Where
+from phalanx_core.reformation.stores.requests import Limits
 
 
 @runtime_checkable
@@ -63,6 +64,11 @@ class Store(Protocol):
     Ambiguous
         From every method that writes: it may have been applied, or may be later.
     """
+
+    @property
+    def limits(self) -> Limits:
+        """The most that one request may hold."""
+        ...
 
     def get(self, key: bytes) -> Item | None:
         """The key now, None where there is none (linearizable)."""

@@ -71,12 +71,19 @@ class Limits:
                 )
 
 
+def check_key(key: Any, name: str = "key") -> int:
+    """Bytes of a key, or InvalidRequest."""
+    if not isinstance(key, bytes):
+        raise InvalidRequest(f"{name} is {key!r}: it must be bytes")
+    if not key:
+        raise InvalidRequest(f"{name} is b'': a key has at least one byte")
+    return len(key)
+
+
 def check_where(where: Any, name: str = "where") -> int:
     """Bytes of a key or of a range's ends, or InvalidRequest."""
     if isinstance(where, bytes):
-        if not where:
-            raise InvalidRequest(f"{name} is b'': a key has at least one byte")
-        return len(where)
+        return check_key(where, name)
     if not isinstance(where, Range):
         raise InvalidRequest(f"{name} is {where!r}: it must be bytes or a Range")
     start, end = where
@@ -130,15 +137,13 @@ def _check_compare(compare: Any, name: str) -> int:
 
 def _check_operation(operation: Any, name: str) -> int:
     if isinstance(operation, Put):
-        if not isinstance(operation.key, bytes):
-            raise InvalidRequest(f"{name}.key is {operation.key!r}: it must be bytes")
-        check_where(operation.key, f"{name}.key")
+        size = check_key(operation.key, f"{name}.key")
         if not isinstance(operation.value, bytes):
             raise InvalidRequest(
                 f"{name}.value is {operation.value!r}: it must be bytes"
             )
         check_lease(operation.lease)
-        return len(operation.key) + len(operation.value)
+        return size + len(operation.value)
     if not isinstance(operation, (Delete, Read)):
         raise InvalidRequest(f"{name} is {operation!r}: it must be Put, Delete or Read")
     return check_where(operation.where, f"{name}.where")
