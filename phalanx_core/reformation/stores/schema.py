@@ -84,15 +84,18 @@ def opened(path: str | PathLike[str], busy_s: float) -> sqlite3.Connection:
 
 def _check(connection: sqlite3.Connection, path: str | PathLike[str]) -> None:
     """The file is empty or a store of this version, or SaveError."""
+    # One state of the file: another process may be making the store.
+    connection.execute("BEGIN")
+    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
+    connection.execute("ROLLBACK")
     if application == APPLICATION:
         if version != VERSION:
             raise SaveError(
                 f"{path}: a store of version {version}: this program reads {VERSION}"
             )
         return
-    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if application or version or tables:
         raise SaveError(f"{path}: another program's SQLite file, not a store")
 
