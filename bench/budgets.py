@@ -171,6 +171,7 @@ LIMITS: Mapping[str, tuple[tuple[str, Callable[[Row], float], float], ...]] = {
         _over("numpy", 2.5),
     ),
     "montecarlo/table3/python": (_over("pure Python", 40),),
+    "stores/sqlite/commit": (("x one row", ratio, 2),),
     "hybrid/20x20": _searching(1),
     "hybrid/100x100": _searching(14),
 }

@@ -32,6 +32,7 @@ from bench import (  # noqa: E402
     rounds,
     scheduling,
     starting,
+    stores,
 )
 from bench.budgets import checks_of  # noqa: E402
 from bench.table import render  # noqa: E402
@@ -141,6 +142,9 @@ def measure(
     if only in ("", "reliability"):
         print("  reliability: failures simulated", file=sys.stderr, flush=True)
         rows += montecarlo.measure(seed, few=size["leaves"] < 131072)
+    if only in ("", "stores"):
+        print("  stores: commits and reads", file=sys.stderr, flush=True)
+        rows += stores.measure(few=size["leaves"] < 131072)
     return rows
 
 
@@ -167,6 +171,7 @@ def main() -> int:
             "schedule",
             "fairness",
             "reliability",
+            "stores",
             *core.SUITES,
         ],
     )

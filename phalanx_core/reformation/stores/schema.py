@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from os import PathLike
 
 from phalanx_core.errors import SaveError
@@ -11,6 +12,8 @@ from phalanx_core.reformation.stores.errors import Unavailable
 # "PhxS" in the file's header, so that no other program's file is taken for a store.
 APPLICATION = 0x50687853
 VERSION = 1
+# Seconds between two tries to open a file that others are making.
+AGAIN_S = 0.005
 
 # The store's revision is the last one of `changes`: compaction never takes it away. A row
 # of `changes` below the compacted revision is the last of its key, kept for reads.
@@ -62,22 +65,31 @@ def opened(path: str | PathLike[str], busy_s: float) -> sqlite3.Connection:
     ...     connection.close()
     wal
     """
-    try:
-        connection = sqlite3.connect(path, timeout=busy_s, isolation_level=None)
-    except sqlite3.Error as error:
-        raise Unavailable(f"{path}: cannot be opened: {error}") from error
+    until = time.monotonic() + busy_s
+    while True:
+        try:
+            return _connected(path, busy_s)
+        except sqlite3.OperationalError as error:
+            # SQLite does not wait itself for a file that others are making.
+            busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+            if not busy or time.monotonic() >= until:
+                raise Unavailable(f"{path}: cannot be opened: {error}") from error
+        except sqlite3.DatabaseError as error:
+            raise SaveError(f"{path}: no SQLite file: {error}") from error
+        time.sleep(AGAIN_S)
+
+
+def _connected(path: str | PathLike[str], busy_s: float) -> sqlite3.Connection:
+    """A connection that has checked the file, or made it."""
+    connection = sqlite3.connect(path, timeout=busy_s, isolation_level=None)
     try:
         _check(connection, path)
         # Every commit reaches the disk before it is answered; readers never wait.
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         _make(connection)
-    except BaseException as error:
+    except BaseException:
         connection.close()
-        if isinstance(error, sqlite3.OperationalError):
-            raise Unavailable(f"{path}: cannot be opened: {error}") from error
-        if isinstance(error, sqlite3.DatabaseError):
-            raise SaveError(f"{path}: no SQLite file: {error}") from error
         raise
     return connection
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -209,6 +210,23 @@ def test_a_folder_that_is_missing_is_unavailable(tmp_path: Path) -> None:
     """A file that cannot be made is no store."""
     with pytest.raises(Unavailable, match="cannot be opened"):
         SqliteStore(tmp_path / "missing" / "store.db")
+
+
+def test_a_file_that_another_makes_is_waited_for(path: Path) -> None:
+    """Opening has the patience of a request, and no more."""
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("CREATE TABLE items (key)")
+    other.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(Unavailable, match="cannot be opened: database is locked"):
+        SqliteStore(path, busy_s=0.02)
+    other.execute("DROP TABLE items")
+    timer = threading.Timer(0.05, other.execute, ["COMMIT"])
+    timer.start()
+    store = SqliteStore(path, busy_s=30.0)
+    assert put(store, b"a") == 2
+    timer.join()
+    other.close()
+    store.close()
 
 
 @pytest.mark.parametrize("name", ["busy_s", "poll_s"])
