@@ -82,6 +82,7 @@ mutants: $(VENV)/.all
 	$(PY) -m tests.mutants.scheduling
 	$(PY) -m tests.mutants.experiments
 	$(PY) -m tests.mutants.schedule
+	$(PY) -m tests.mutants.stores
 
 # docs/reproduction.md as this tree measures it; a test compares all of it but the times.
 reproduction: $(VENV)/.all

@@ -59,13 +59,13 @@ def check_whole(store: SqliteStore, acknowledged: int) -> int:
 
 def killed_after(path: Path, seconds: float) -> int:
     """Kill a committer so long after its first answer; the last number it was answered."""
-    process = started(path, "endless", "one")
-    assert process.stdout is not None
-    lines = [process.stdout.readline()]
-    time.sleep(seconds)
-    process.kill()
-    rest, _ = process.communicate()
-    lines += rest.splitlines()
+    with started(path, "endless", "one") as process:
+        assert process.stdout is not None
+        lines = [process.stdout.readline()]
+        time.sleep(seconds)
+        process.kill()
+        # Not by communicate(), which forgets what readline() has read ahead.
+        lines += process.stdout.readlines()
     return int(lines[-1].split()[0])
 
 
