@@ -159,5 +159,35 @@
 #ifndef PHX_MUTANT_IDLE_UNCOUNTED /* an objective leaves out jobs that have nothing */
 #define PHX_MUTANT_IDLE_UNCOUNTED 0
 #endif
+#ifndef PHX_MUTANT_UNPINNED /* a plan need not keep the live leaves of its job */
+#define PHX_MUTANT_UNPINNED 0
+#endif
+#ifndef PHX_MUTANT_EMPTY_PLAN /* a plan may have no leaf */
+#define PHX_MUTANT_EMPTY_PLAN 0
+#endif
+#ifndef PHX_MUTANT_RESTORED_ONCE /* Restore is counted once, whatever its witnesses */
+#define PHX_MUTANT_RESTORED_ONCE 0
+#endif
+#ifndef PHX_MUTANT_STUTTER_UNCOUNTED /* a Seal that changes nothing is not counted */
+#define PHX_MUTANT_STUTTER_UNCOUNTED 0
+#endif
+#ifndef PHX_MUTANT_COLLISION_EQUAL /* states whose slots meet are taken for the same */
+#define PHX_MUTANT_COLLISION_EQUAL 0
+#endif
+#ifndef PHX_MUTANT_UNBOUNDED /* a search takes more bytes than allowed */
+#define PHX_MUTANT_UNBOUNDED 0
+#endif
+#ifndef PHX_MUTANT_LAST_STUCK /* a counterexample is a longest one */
+#define PHX_MUTANT_LAST_STUCK 0
+#endif
+#ifndef PHX_MUTANT_DISABLED_IGNORED /* an action is owed although it is disabled */
+#define PHX_MUTANT_DISABLED_IGNORED 0
+#endif
+#ifndef PHX_MUTANT_SINGLES_IGNORED /* no run stutters for ever */
+#define PHX_MUTANT_SINGLES_IGNORED 0
+#endif
+#ifndef PHX_MUTANT_INSIDE_IGNORED /* steps inside a component are not fair to their action */
+#define PHX_MUTANT_INSIDE_IGNORED 0
+#endif
 
 #endif
