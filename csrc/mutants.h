@@ -186,8 +186,8 @@
 #ifndef PHX_MUTANT_SINGLES_IGNORED /* no run stutters for ever */
 #define PHX_MUTANT_SINGLES_IGNORED 0
 #endif
-#ifndef PHX_MUTANT_INSIDE_IGNORED /* steps inside a component are not fair to their action */
-#define PHX_MUTANT_INSIDE_IGNORED 0
+#ifndef PHX_MUTANT_OWED_IGNORED /* a run may go round for ever whatever is enabled */
+#define PHX_MUTANT_OWED_IGNORED 0
 #endif
 
 #endif

@@ -143,6 +143,7 @@ typedef struct phx_verify_told {
     uint64_t steps[PHX_VERIFY_ACTIONS]; /* initial states first */
     uint64_t components;                /* strongly connected, of all states */
     uint64_t largest;                   /* states of the largest of them */
+    uint64_t endless;                   /* components in which a run may stay for ever */
     uint32_t violated;                  /* a bit a property */
     uint32_t stuck_jobs;                /* a bit a job for which ReformLive is violated */
 } phx_verify_told;

@@ -2,6 +2,7 @@
  *
  * A run may stay in a component for ever iff for each fair action either some state of it has the
  * action disabled, or some step inside it is one; a single state counts, since a run may stutter.
+ * The second asks for nothing more: every fair action leads to a phase in which it is disabled.
  *   ESR         is violated iff such a component holds a state that is not healthy.
  *   ReformLive  is violated iff the states in which the job does not run have such a component.
  * Components of those states lie inside components of all states, so only where one of these has
@@ -121,6 +122,7 @@ static void found(phx_verify *verify, uint32_t property, uint32_t job, uint32_t 
 static void judge(phx_verify *verify, uint32_t job, uint32_t index, uint32_t alike, int healthy)
 {
     phx_verify_state state;
+    verify->told.endless += job == WHOLE;
     if (job != WHOLE) {
         found(verify, PHX_VERIFY_REFORM_LIVE, job, index, alike);
         return;
@@ -148,30 +150,22 @@ static void judge_single(phx_verify *verify, uint32_t job, const phx_verify_fram
     }
 }
 
-/* Several states, all of which have their component's number by now. */
-static void judge_several(phx_verify *verify, phx_verify_pass *pass, uint32_t job,
-                          const uint32_t *member, uint32_t count)
+/* Several states of one component. */
+static void judge_several(phx_verify *verify, uint32_t job, const uint32_t *member, uint32_t count)
 {
     uint32_t lowest = PHX_NONE;
-    uint32_t met = 0; /* fair actions that are disabled somewhere or taken inside */
+    uint32_t disabled = 0; /* somewhere */
     int healthy = 1;
     for (uint32_t one = 0; one < count; ++one) {
-        phx_verify_state before;
+        phx_verify_state state;
         uint32_t enabled = 0;
-        const uint32_t steps = phx_verify_expand(verify, member[one], &before, &enabled);
-        const uint32_t number = pass->rank[member[one]];
-        met |= PHX_MUTANT_DISABLED_IGNORED ? 0 : ~enabled;
-        for (uint32_t at = 0; at < steps; ++at) {
-            const phx_verify_step *step = &verify->step[at];
-            const uint32_t to = phx_verify_find(verify, &verify->probe[at]);
-            if (step->job != PHX_NONE && pass->rank[to] == number && !PHX_MUTANT_INSIDE_IGNORED) {
-                met |= phx_verify_bit(step->job, step->action);
-            }
-        }
-        healthy &= phx_verify_healthy(&verify->rules, &before);
+        phx_verify_unpack(&verify->rules, word_at(verify, member[one]), &state);
+        phx_verify_steps(&verify->rules, &state, verify->step, &enabled);
+        disabled |= PHX_MUTANT_DISABLED_IGNORED ? 0 : ~enabled;
+        healthy &= phx_verify_healthy(&verify->rules, &state);
         lowest = member[one] < lowest ? member[one] : lowest;
     }
-    if ((met & verify->rules.fair) == verify->rules.fair) {
+    if ((disabled & verify->rules.fair) == verify->rules.fair || PHX_MUTANT_OWED_IGNORED) {
         judge(verify, job, lowest, count, healthy);
     }
 }
@@ -202,7 +196,7 @@ static void complete(phx_verify *verify, phx_verify_pass *pass, uint32_t job,
     for (uint32_t at = 0; job == WHOLE && at < count; ++at) {
         phx_bit_set(verify->wide, member[at]);
     }
-    judge_several(verify, pass, job, member, count);
+    judge_several(verify, job, member, count);
 }
 
 /* Leaves a state whose successors are all met. */

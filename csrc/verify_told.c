@@ -141,11 +141,11 @@ phx_status phx_verify_validate(const phx_verify *verify, const char **reason)
 {
     const phx_verify_told *told = &verify->told;
     uint64_t generated = 0;
-    if (!table_is_of_states(verify)) {
-        return broken(reason, "V1: the table does not find every state at its own index");
-    }
     if (told->distinct * 10 >= (uint64_t)verify->slots * 6) {
         return broken(reason, "V2: the table is too full");
+    }
+    if (!table_is_of_states(verify)) {
+        return broken(reason, "V1: the table does not find every state at its own index");
     }
     for (uint32_t level = 1; level <= told->depth; ++level) {
         if (verify->level[level] <= verify->level[level - 1] ||

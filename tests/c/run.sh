@@ -23,6 +23,9 @@ for source in tests/c/test_*.c; do
     if grep -q __wrap_malloc "$source"; then
         wraps=(-Wl,--wrap=malloc,--wrap=calloc)
     fi
+    if grep -q __wrap_realloc "$source"; then
+        wraps+=(-Wl,--wrap=realloc)
+    fi
     gcc "${flags[@]}" "${objects[@]}" "$source" "${wraps[@]}" -o "$program" -lm
     "$program"
     passed=$((passed + 1))

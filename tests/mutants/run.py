@@ -77,6 +77,16 @@ KILLERS = {
     "DEALT_BACK": "test_deal jobs_alike_are_served_in_order",
     "DEALT_UNLIKE": "test_deal alike_is_by_what_is_wanted",
     "IDLE_UNCOUNTED": "test_small idle_is_counted",
+    "UNPINNED": "test_verify survivors_are_pinned",
+    "EMPTY_PLAN": "test_verify counts_are_those_of_tlc",
+    "RESTORED_ONCE": "test_verify counts_are_those_of_tlc",
+    "STUTTER_UNCOUNTED": "test_verify counts_are_those_of_tlc",
+    "COLLISION_EQUAL": "test_verify counts_are_those_of_tlc",
+    "UNBOUNDED": "test_verify bytes_are_bounded",
+    "LAST_STUCK": "test_verify a_counterexample_is_a_shortest",
+    "DISABLED_IGNORED": "test_verify a_lost_commit_is_stuck_without_abort",
+    "SINGLES_IGNORED": "test_verify a_lost_commit_is_stuck_without_abort",
+    "OWED_IGNORED": "test_verify a_loop_that_owes_an_action_is_none",
 }
 
 
