@@ -322,6 +322,12 @@ phx_status phx_verify_run(phx_verify *verify, uint64_t states)
     return status;
 }
 
+uint32_t phx_verify_words(const phx_verify_scope *scope)
+{
+    phx_verify_rules rules;
+    return phx_verify_rules_init(&rules, scope) ? rules.words : 0;
+}
+
 phx_status phx_verify_new(const phx_verify_scope *scope, phx_verify **out)
 {
     phx_verify_rules rules;

@@ -148,8 +148,11 @@ typedef struct phx_verify_told {
     uint32_t stuck_jobs;                /* a bit a job for which ReformLive is violated */
 } phx_verify_told;
 
+/* Words of 64 bits that a state takes, 1 or 2; 0: it does not fit, or the scope is none. */
+uint32_t phx_verify_words(const phx_verify_scope *scope);
 /* PHX_BAD_GANG: no job or too many, leaves that do not suffice or too many, too many failures, a
- * state of more than 128 bits, or `start` overlaps, leaves the scope or has a job of too few. */
+ * state that does not fit two words, or `start` overlaps, leaves the scope or has a job of too
+ * few. */
 phx_status phx_verify_new(const phx_verify_scope *scope, phx_verify **out);
 void phx_verify_free(phx_verify *verify);
 /* Goes on for about so many states, so that the caller can look up and stop. PHX_GAVE_UP: bytes_max

@@ -26,6 +26,8 @@ static int lay_out(phx_verify_rules *rules)
     for (uint32_t job = 0; job < scope->jobs; ++job) {
         fits &= put(&rules->owned[job], used, scope->leaves);
         fits &= put(&rules->plan[job], used, scope->leaves);
+    }
+    for (uint32_t job = 0; job < scope->jobs; ++job) { /* what is small fills what is left */
         fits &= put(&rules->rest[job], used, 2 + rules->epoch_bits + scope->fails + 1);
     }
     rules->words = used[1] > 0 ? 2 : 1;

@@ -19,6 +19,7 @@ from phalanx_core.verification.unreduced_scope import (
     Scope,
     State,
     Step,
+    core_scope,
     core_state,
     state_of,
     step_of,
@@ -169,15 +170,14 @@ class Search:
     ) -> None:
         if not is_whole(bytes_max) or not 0 < bytes_max < 1 << 64:
             raise InvalidRequest(f"search: bytes_max {bytes_max!r}: at least 1")
-        given = ffi.new("phx_verify_scope *")
-        given.jobs, given.leaves, given.fails = scope.jobs, scope.leaves, scope.failures
-        given.rules, given.liveness = int(scope.rules), int(liveness)
-        given.bytes_max, given.started = bytes_max, int(scope.start is not None)
-        given.start[0 : scope.jobs] = scope.start or (0,) * scope.jobs
+        given = core_scope(scope)
+        given.liveness, given.bytes_max = int(liveness), bytes_max
         out = ffi.new("phx_verify **")
         status = lib.phx_verify_new(given, out)
         if status == native.GAVE_UP:
-            raise InvalidRequest(f"search: bytes_max {bytes_max}: too few for any state")
+            raise InvalidRequest(
+                f"search: bytes_max {bytes_max}: too few for any state"
+            )
         native.check(status, f"search of {scope}")
         self.scope = scope
         self._core = ffi.gc(out[0], lib.phx_verify_free)
@@ -281,15 +281,19 @@ class Search:
                 jobs = range(self.scope.jobs) if at == REFORM_LIVE else range(1)
                 runs = [self.counterexample(name, job) for job in jobs]
                 found += [run for run in runs if run is not None]
-        verdict = ended or (Verdict.VIOLATED if found else Verdict.HOLDS)
-        steps = dict(zip(ACTIONS, map(int, told.steps), strict=True))
         return Exploration(
-            self.scope,
-            verdict,
-            *map(int, (told.initial, told.generated, told.distinct, told.depth)),
-            MappingProxyType(steps),
-            *map(int, (told.components, told.largest, told.endless, told.bytes_peak)),
-            tuple(found),
+            scope=self.scope,
+            verdict=ended or (Verdict.VIOLATED if found else Verdict.HOLDS),
+            initial=int(told.initial),
+            generated=int(told.generated),
+            distinct=int(told.distinct),
+            depth=int(told.depth),
+            steps=MappingProxyType(dict(zip(ACTIONS, told.steps, strict=True))),
+            components=int(told.components),
+            largest=int(told.largest),
+            endless=int(told.endless),
+            bytes_peak=int(told.bytes_peak),
+            counterexamples=tuple(found),
         )
 
 
@@ -361,11 +365,14 @@ def explore(
     >>> found.generated, found.distinct, found.depth, found.verdict.value
     (120000, 43070, 13, 'holds')
     >>> from phalanx_core.verification.unreduced_scope import Rule
-    >>> stuck = explore(Scope(2, 7, 2, Rule.FIXED_SIZE, start=(7, 56)))
+    >>> stuck = explore(Scope(2, 7, 2, Rule.FIXED_SIZE, start=(0x07, 0x38)))
     >>> print(stuck.counterexamples[0])
     ReformLive of job 0 is violated:
        1 Init(leaves 0,1,2,3,4,5,6)
-       ...
+       2 Fail(leaves 0)
+       3 Fail(leaves 1)
+       4 Detect(job 0; leaves 0,1; epoch 0)
+      ... and nothing more
     """
     if not is_whole(slice_states) or slice_states < 1:
         raise InvalidRequest(f"explore: slice_states {slice_states!r}: at least 1")

@@ -13,7 +13,6 @@ from phalanx_core.native import NONE, ffi, lib
 JOBS_MAX: int = lib.PHX_VERIFY_JOBS_MAX
 LEAVES_MAX: int = lib.PHX_VERIFY_LEAVES_MAX
 FAILURES_MAX: int = lib.PHX_VERIFY_FAILS_MAX
-BITS_MAX = 128
 
 PHASES = ("Run", "Plan", "Commit", "Restore")
 
@@ -110,7 +109,9 @@ class Step(NamedTuple):
         which = [at for at in range(LEAVES_MAX) if self.leaves >> at & 1]
         leaves = f"leaves {','.join(map(str, which))}" if which else ""
         epoch = "" if self.job is None else f"epoch {self.epoch}"
-        return f"{self.action}({'; '.join(part for part in (who, leaves, epoch) if part)})"
+        return (
+            f"{self.action}({'; '.join(part for part in (who, leaves, epoch) if part)})"
+        )
 
 
 def _whole(name: str, value: object, low: int, high: int) -> None:
@@ -143,12 +144,12 @@ class Scope:
     ------
     InvalidRequest
         If a value is outside its domain, leaves of a start overlap or are too few, or a
-        state has more than 128 bits.
+        state does not fit two words of 64 bits.
 
     Examples
     --------
-    >>> Scope(2, 7, 2).bits
-    49
+    >>> Scope(2, 7, 2).rules is PRINTED
+    True
     >>> Scope(2, 5, 2)
     Traceback (most recent call last):
         ...
@@ -170,10 +171,10 @@ class Scope:
             raise InvalidRequest(f"scope: rules {self.rules!r}: of {Rule.__name__}")
         if self.start is not None:
             self._check_start(self.start)
-        if self.bits > BITS_MAX:
+        if not lib.phx_verify_words(core_scope(self)):
             raise InvalidRequest(
-                f"scope: {self.bits} bits a state: at most {BITS_MAX} for jobs, leaves "
-                "and failures together"
+                f"scope: {self.jobs} jobs, {self.leaves} leaves, {self.failures} "
+                "failures: a state must fit two words of 64 bits"
             )
 
     def _check_start(self, start: tuple[int, ...]) -> None:
@@ -192,11 +193,14 @@ class Scope:
                 )
             taken |= owned
 
-    @property
-    def bits(self) -> int:
-        """Bits of a packed state."""
-        epochs = self.failures.bit_length() + self.failures + 1
-        return self.leaves + self.jobs * (2 * self.leaves + 2 + epochs)
+
+def core_scope(scope: Scope) -> Any:
+    """A ``phx_verify_scope *`` without liveness or a bound on bytes."""
+    given = ffi.new("phx_verify_scope *")
+    given.jobs, given.leaves, given.fails = scope.jobs, scope.leaves, scope.failures
+    given.rules, given.started = int(scope.rules), int(scope.start is not None)
+    given.start[0 : scope.jobs] = scope.start or (0,) * scope.jobs
+    return given
 
 
 def state_of(core: Any, jobs: int) -> State:

@@ -277,6 +277,7 @@ static void case_states_are_packed_whole(void)
                                               {4, 8, 0, 0, 0, 0, {0}, 0}};
     for (size_t at = 0; at < sizeof scopes / sizeof *scopes; ++at) {
         phx_verify_rules rules;
+        CHECK(phx_verify_words(&scopes[at]) == (at == 1 || at == 3 ? 2 : 1));
         CHECK(phx_verify_rules_init(&rules, &scopes[at]));
         uint64_t drawn = 7;
         for (uint32_t turn = 0; turn < 2000; ++turn) {
@@ -315,6 +316,7 @@ static void case_scopes_that_are_none_are_refused(void)
     };
     phx_verify *verify = NULL;
     for (size_t at = 0; at < sizeof bad / sizeof *bad; ++at) {
+        CHECK(phx_verify_words(&bad[at]) == 0);
         CHECK(phx_verify_new(&bad[at], &verify) == PHX_BAD_GANG && verify == NULL);
     }
     phx_verify_free(NULL);
