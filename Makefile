@@ -13,7 +13,7 @@ C_FORMATTED := $(C_SOURCES) $(wildcard bindings/*.c tests/c/*.[ch] tests/fuzz/*.
 BUILD_INPUTS := pyproject.toml setup.py $(wildcard bindings/*.py bindings/*.c) $(C_SOURCES)
 CLUSTERS := $(sort $(wildcard examples/clusters/*))
 
-.PHONY: demo test native lint analyse pytest bench decisions fuzz sanitize mutants reproduction coverage clean
+.PHONY: demo test native lint analyse pytest bench decisions verify fuzz sanitize mutants reproduction coverage clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.demo
@@ -67,6 +67,10 @@ bench: $(VENV)/.bench
 # The OAK paper's decision times beside this machine's, in a minute.
 decisions: $(VENV)/.bench
 	$(PY) -m bench.decisions $(BENCH_ARGS)
+
+# Scopes of the protocol that are too large for every run of the tests.
+verify: $(VENV)/.all
+	$(PY) -m tests.verification_campaign
 
 fuzz: $(VENV)/.all
 	tests/fuzz/run.sh campaign $(CAMPAIGN)

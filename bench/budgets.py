@@ -172,6 +172,7 @@ LIMITS: Mapping[str, tuple[tuple[str, Callable[[Row], float], float], ...]] = {
     ),
     "montecarlo/table3/python": (_over("pure Python", 40),),
     "stores/sqlite/commit": (("x one row", ratio, 2),),
+    "verify/2/7/2/liveness": (_milliseconds(1500), _over("TLC", 100)),
     "hybrid/20x20": _searching(1),
     "hybrid/100x100": _searching(14),
 }

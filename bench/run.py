@@ -33,6 +33,7 @@ from bench import (  # noqa: E402
     scheduling,
     starting,
     stores,
+    verifying,
 )
 from bench.budgets import checks_of  # noqa: E402
 from bench.table import render  # noqa: E402
@@ -145,6 +146,9 @@ def measure(
     if only in ("", "stores"):
         print("  stores: commits and reads", file=sys.stderr, flush=True)
         rows += stores.measure(few=size["leaves"] < 131072)
+    if only in ("", "verify"):
+        print("  verify: states of the protocol", file=sys.stderr, flush=True)
+        rows += verifying.measure(few=size["leaves"] < 131072)
     return rows
 
 
@@ -172,6 +176,7 @@ def main() -> int:
             "fairness",
             "reliability",
             "stores",
+            "verify",
             *core.SUITES,
         ],
     )

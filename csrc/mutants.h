@@ -162,9 +162,6 @@
 #ifndef PHX_MUTANT_UNPINNED /* a plan need not keep the live leaves of its job */
 #define PHX_MUTANT_UNPINNED 0
 #endif
-#ifndef PHX_MUTANT_EMPTY_PLAN /* a plan may have no leaf */
-#define PHX_MUTANT_EMPTY_PLAN 0
-#endif
 #ifndef PHX_MUTANT_RESTORED_ONCE /* Restore is counted once, whatever its witnesses */
 #define PHX_MUTANT_RESTORED_ONCE 0
 #endif

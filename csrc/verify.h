@@ -32,6 +32,7 @@
 #define PHX_VERIFY_FAILS_MAX 7
 #define PHX_VERIFY_ACTIONS 9
 #define PHX_VERIFY_PROPERTIES 17
+#define PHX_VERIFY_RULES 16383 /* all of them together */
 
 typedef struct phx_verify phx_verify;
 
@@ -43,7 +44,15 @@ typedef enum phx_verify_rule {
     PHX_VERIFY_LIVE_RESTORE = 8,   /* Restore needs every leaf of its job live */
     PHX_VERIFY_NO_ABORT = 16,      /* there is no Abort */
     PHX_VERIFY_FIXED_SIZE = 32,    /* a plan has as many leaves as its job */
-    PHX_VERIFY_CRASH = 64          /* an engine may fall from Commit back to Plan, unfairly */
+    PHX_VERIFY_CRASH = 64,         /* an engine may fall from Commit back to Plan, unfairly */
+    /* faults, each of which a property must see */
+    PHX_VERIFY_UNGUARDED = 128,    /* Commit is always enabled, and takes leaves of others */
+    PHX_VERIFY_DEAD_PLAN = 256,    /* a plan may have dead leaves */
+    PHX_VERIFY_FOREIGN_PLAN = 512, /* a plan may have leaves of others */
+    PHX_VERIFY_EMPTY_PLAN = 1024,  /* a plan may have no leaf */
+    PHX_VERIFY_LOOSE_SEAL = 2048,  /* Seal is enabled in every phase */
+    PHX_VERIFY_ABORT_RUNS = 4096,  /* Abort leads to Run */
+    PHX_VERIFY_NO_RESTORE = 8192   /* Commit leads to Run */
 } phx_verify_rule;
 
 typedef enum phx_verify_phase {

@@ -56,7 +56,8 @@ int phx_verify_rules_init(phx_verify_rules *rules, const phx_verify_scope *scope
     rules->scope = *scope;
     if (scope->jobs == 0 || scope->jobs > PHX_VERIFY_JOBS_MAX ||
         scope->leaves > PHX_VERIFY_LEAVES_MAX || scope->fails > PHX_VERIFY_FAILS_MAX ||
-        scope->leaves < scope->jobs * (scope->fails + 1)) {
+        scope->leaves < scope->jobs * (scope->fails + 1) ||
+        (scope->rules & ~(uint32_t)PHX_VERIFY_RULES) != 0) {
         return 0;
     }
     rules->all = (uint32_t)phx_low(scope->leaves);
@@ -127,7 +128,9 @@ static void plans(const phx_verify_rules *rules, const phx_verify_state *before,
 {
     const uint32_t changes = rules->scope.rules;
     const uint32_t own = before->job[job].owned;
-    const uint32_t usable = before->live & mine_or_free;
+    const uint32_t mine = (changes & PHX_VERIFY_FOREIGN_PLAN) != 0 ? rules->all : mine_or_free;
+    const uint32_t usable = (changes & PHX_VERIFY_DEAD_PLAN) != 0 ? mine : mine & before->live;
+    const int empty = (changes & PHX_VERIFY_EMPTY_PLAN) != 0;
     const int pinned = (changes & PHX_VERIFY_PINNED) != 0 && !PHX_MUTANT_UNPINNED;
     const uint32_t kept = pinned ? own & before->live : 0;
     const uint32_t open = usable & ~kept;
@@ -136,7 +139,7 @@ static void plans(const phx_verify_rules *rules, const phx_verify_state *before,
         const uint32_t plan = kept | more;
         const int sized =
             (changes & PHX_VERIFY_FIXED_SIZE) == 0 || phx_popcount(plan) == phx_popcount(own);
-        if ((plan != 0 || PHX_MUTANT_EMPTY_PLAN) && sized) {
+        if ((plan != 0 || empty) && sized) {
             phx_verify_step *step = add(end, before, PHX_VERIFY_PLAN, job, plan);
             step->after.job[job].plan = (uint16_t)plan;
             step->after.job[job].phase = PHX_VERIFY_IN_COMMIT;
@@ -145,25 +148,40 @@ static void plans(const phx_verify_rules *rules, const phx_verify_state *before,
     } while (more != 0);
 }
 
+/* Commit: the plan is claimed, what is not in it is free. */
+static void commit(const phx_verify_rules *rules, const phx_verify_state *before, uint32_t job,
+                   phx_verify_step **end)
+{
+    const uint32_t changes = rules->scope.rules;
+    const uint16_t plan = before->job[job].plan;
+    phx_verify_step *step = add(end, before, PHX_VERIFY_COMMIT, job, plan);
+    phx_verify_job *of = &step->after.job[job];
+    if ((changes & PHX_VERIFY_UNGUARDED) != 0) {
+        for (uint32_t other = 0; other < rules->scope.jobs; ++other) {
+            step->after.job[other].owned &= (uint16_t)~plan;
+        }
+    }
+    of->owned = plan;
+    of->phase = (changes & PHX_VERIFY_NO_RESTORE) != 0 ? PHX_VERIFY_IN_RUN : PHX_VERIFY_IN_RESTORE;
+    step->epoch = ++of->epoch;
+}
+
 /* Commit where its guard holds, else Abort; and the fall of an engine. */
 static void commits(const phx_verify_rules *rules, const phx_verify_state *before, uint32_t job,
                     uint32_t mine_or_free, phx_verify_step **end)
 {
     const uint32_t changes = rules->scope.rules;
     const uint32_t plan = before->job[job].plan;
-    uint32_t barred = plan & ~mine_or_free;
+    uint32_t barred = (changes & PHX_VERIFY_UNGUARDED) != 0 ? 0 : plan & ~mine_or_free;
     if ((changes & PHX_VERIFY_LIVE_COMMIT) != 0) {
         barred |= plan & ~before->live;
     }
     if (barred == 0) {
-        phx_verify_step *step = add(end, before, PHX_VERIFY_COMMIT, job, plan);
-        phx_verify_job *of = &step->after.job[job];
-        of->owned = (uint16_t)plan;
-        of->phase = PHX_VERIFY_IN_RESTORE;
-        step->epoch = ++of->epoch;
+        commit(rules, before, job, end);
     } else if ((changes & PHX_VERIFY_NO_ABORT) == 0) {
         phx_verify_step *step = add(end, before, PHX_VERIFY_ABORT, job, barred);
-        step->after.job[job].phase = PHX_VERIFY_IN_PLAN;
+        step->after.job[job].phase =
+            (changes & PHX_VERIFY_ABORT_RUNS) != 0 ? PHX_VERIFY_IN_RUN : PHX_VERIFY_IN_PLAN;
     }
     if ((changes & PHX_VERIFY_CRASH) != 0) {
         phx_verify_step *step = add(end, before, PHX_VERIFY_CRASHED, job, 0);
@@ -197,17 +215,18 @@ static void job_steps(const phx_verify_rules *rules, const phx_verify_state *bef
         phx_verify_step *step = add(end, before, PHX_VERIFY_DETECT, job, dead);
         step->after.job[job].phase = PHX_VERIFY_IN_PLAN;
     }
-    if (of->phase == PHX_VERIFY_IN_RUN) {
+    if (of->phase == PHX_VERIFY_IN_RUN || (rules->scope.rules & PHX_VERIFY_LOOSE_SEAL) != 0) {
         phx_verify_step *step = add(end, before, PHX_VERIFY_SEAL, job, 0);
         step->after.job[job].sealed |= (uint16_t)(1U << of->epoch);
         if (PHX_MUTANT_STUTTER_UNCOUNTED && step->after.job[job].sealed == of->sealed) {
             --*end;
         }
-    } else if (of->phase == PHX_VERIFY_IN_PLAN) {
+    }
+    if (of->phase == PHX_VERIFY_IN_PLAN) {
         plans(rules, before, job, unowned | of->owned, end);
     } else if (of->phase == PHX_VERIFY_IN_COMMIT) {
         commits(rules, before, job, unowned | of->owned, end);
-    } else {
+    } else if (of->phase == PHX_VERIFY_IN_RESTORE) {
         restores(rules, before, job, end);
     }
 }
@@ -260,8 +279,8 @@ uint32_t phx_verify_broken_state(const phx_verify_rules *rules, const phx_verify
                                                  (of->sealed & ~epochs) == 0 &&
                                                  ((of->owned | of->plan) & ~rules->all) == 0 &&
                                                  (of->owned & taken) == 0);
-        broken |=
-            BROKEN(PHX_VERIFY_SEAL_BOUND, of->sealed != 0 && (of->sealed >> of->epoch >> 1) == 0);
+        broken |= BROKEN(PHX_VERIFY_SEAL_BOUND,
+                         of->sealed != 0 && (of->sealed & ~phx_low(of->epoch + 1U)) == 0);
         broken |= BROKEN(PHX_VERIFY_RUN_WITNESS,
                          of->phase != PHX_VERIFY_IN_RUN || of->epoch == 0 || below != 0);
         broken |=

@@ -26,7 +26,10 @@ PROPERTIES = _names(lib.phx_verify_property_name, lib.PHX_VERIFY_PROPERTIES)
 
 
 class Rule(enum.IntFlag):
-    """Changes of single rules of the printed protocol; none of them is the paper's."""
+    """Changes of single rules of the printed protocol, which has none of them.
+
+    Faults are there to be seen: a property of states or steps is violated by each.
+    """
 
     PINNED = lib.PHX_VERIFY_PINNED
     """A plan keeps the live leaves of its job."""
@@ -42,6 +45,20 @@ class Rule(enum.IntFlag):
     """A plan has as many leaves as its job."""
     CRASH = lib.PHX_VERIFY_CRASH
     """An engine may fall from Commit back to Plan, again and again."""
+    UNGUARDED = lib.PHX_VERIFY_UNGUARDED
+    """Fault: Commit is always enabled, and takes leaves of other jobs."""
+    DEAD_PLAN = lib.PHX_VERIFY_DEAD_PLAN
+    """Fault: a plan may have dead leaves."""
+    FOREIGN_PLAN = lib.PHX_VERIFY_FOREIGN_PLAN
+    """Fault: a plan may have leaves of other jobs."""
+    EMPTY_PLAN = lib.PHX_VERIFY_EMPTY_PLAN
+    """Fault: a plan may have no leaf."""
+    LOOSE_SEAL = lib.PHX_VERIFY_LOOSE_SEAL
+    """Fault: Seal is enabled in every phase."""
+    ABORT_RUNS = lib.PHX_VERIFY_ABORT_RUNS
+    """Fault: Abort leads to Run."""
+    NO_RESTORE = lib.PHX_VERIFY_NO_RESTORE
+    """Fault: Commit leads to Run."""
 
 
 PRINTED = Rule(0)

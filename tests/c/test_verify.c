@@ -149,6 +149,75 @@ static void case_a_loop_that_owes_an_action_is_none(void)
     CHECK(told.largest == 196 && told.endless == 4505);
 }
 
+/* What each change of a rule does to the contended start, as the slow twin of the Python tests
+ * counts it; the last states take two words. */
+static void case_each_rule_changes_what_it_says(void)
+{
+    static const struct {
+        phx_verify_scope scope;
+        uint64_t generated;
+        uint64_t distinct;
+        uint64_t endless;
+        uint32_t violated;
+    } table[] = {
+        {{2, 7, 2, 0, 1, 1, {0x07, 0x38}, 0}, 46296, 16874, 4082, 0},
+        {{2, 7, 2, 1, 1, 1, {0x07, 0x38}, 0}, 3618, 1403, 242, 0},
+        {{2, 7, 2, 2, 1, 1, {0x07, 0x38}, 0}, 46584, 16946, 4082, 0},
+        {{2, 7, 2, 10, 1, 1, {0x07, 0x38}, 0}, 46512, 16946, 4154, LIVENESS},
+        {{2, 7, 2, 14, 1, 1, {0x07, 0x38}, 0}, 46584, 16946, 4082, 0},
+        {{2, 7, 2, 16, 1, 1, {0x07, 0x38}, 0}, 37656, 16010, 4658, LIVENESS},
+        {{2, 7, 2, 32, 1, 1, {0x07, 0x38}, 0}, 1170, 467, 134, LIVENESS},
+        {{3, 9, 2, 15, 1, 1, {0x007, 0x038, 0x1c0}, 0}, 4720, 1297, 181, 0},
+    };
+    for (size_t at = 0; at < sizeof table / sizeof *table; ++at) {
+        const phx_verify_told told = told_of(&table[at].scope);
+        CHECK(told.generated == table[at].generated && told.distinct == table[at].distinct);
+        CHECK(told.endless == table[at].endless && told.violated == table[at].violated);
+    }
+    phx_verify_scope safe = CONTENDED;
+    safe.liveness = 0;
+    const phx_verify_told told = told_of(&safe);
+    CHECK(told.distinct == 16874 && told.components == 0);
+}
+
+/* Each fault of the protocol is seen by its property, at the end of a shortest run. */
+static void case_faults_end_the_search(void)
+{
+    static const struct {
+        uint32_t rule;
+        uint32_t property;
+        uint32_t action;
+        uint32_t states;
+    } table[] = {
+        {PHX_VERIFY_UNGUARDED, PHX_VERIFY_NO_THEFT, PHX_VERIFY_COMMIT, 9},
+        {PHX_VERIFY_DEAD_PLAN, PHX_VERIFY_PLAN_FEASIBLE, PHX_VERIFY_PLAN, 4},
+        {PHX_VERIFY_FOREIGN_PLAN, PHX_VERIFY_PLAN_FEASIBLE, PHX_VERIFY_PLAN, 4},
+        {PHX_VERIFY_EMPTY_PLAN, PHX_VERIFY_PLAN_FEASIBLE, PHX_VERIFY_PLAN, 4},
+        {PHX_VERIFY_LOOSE_SEAL, PHX_VERIFY_SEAL_FENCE, PHX_VERIFY_SEAL, 6},
+        {PHX_VERIFY_ABORT_RUNS, PHX_VERIFY_PHASE_STEP, PHX_VERIFY_ABORT, 9},
+        {PHX_VERIFY_NO_RESTORE, PHX_VERIFY_EPOCH_STEP, PHX_VERIFY_COMMIT, 5},
+    };
+    for (size_t at = 0; at < sizeof table / sizeof *table; ++at) {
+        phx_verify_scope scope = CONTENDED;
+        phx_verify_step steps[PATH_MAX];
+        uint32_t count = 0;
+        uint32_t alike = 1;
+        scope.rules = table[at].rule;
+        phx_verify *verify = begun(&scope);
+        const phx_verify_told told = finished(verify);
+        CHECK(told.violated == 1U << table[at].property);
+        CHECK(phx_verify_path(verify, table[at].property, 0, steps, PATH_MAX, &count, &alike) ==
+              PHX_OK);
+        CHECK(count == table[at].states && alike == 0);
+        CHECK(steps[0].action == PHX_VERIFY_INIT);
+        CHECK(steps[count - 1].action == table[at].action);
+        CHECK(phx_verify_judge_step(verify, &steps[count - 2].after, &steps[count - 1].after) >>
+                  table[at].property &
+              1);
+        phx_verify_free(verify);
+    }
+}
+
 /* Slices of one state find the same as one run. */
 static void case_slices_find_the_same(void)
 {
@@ -310,9 +379,10 @@ static void case_scopes_that_are_none_are_refused(void)
     static const phx_verify_scope bad[] = {
         {0, 7, 2, 0, 0, 0, {0}, 0},       {5, 16, 0, 0, 0, 0, {0}, 0},
         {2, 5, 2, 0, 0, 0, {0}, 0},       {1, 17, 2, 0, 0, 0, {0}, 0},
-        {1, 16, 8, 0, 0, 0, {0}, 0},      {4, 12, 2, 0, 0, 0, {0}, 0}, /* 136 bits */
-        {2, 7, 2, 0, 1, 0, {7, 0x1c}, 0}, {2, 7, 2, 0, 1, 0, {7, 0x18}, 0},
-        {2, 7, 2, 0, 1, 0, {7, 0x98}, 0}, {2, 7, 2, 0, 1, 0, {7, 0}, 0},
+        {1, 16, 8, 0, 0, 0, {0}, 0},      {4, 12, 2, 0, 0, 0, {0}, 0},
+        {2, 7, 2, 16384, 0, 0, {0}, 0},   {2, 7, 2, 0, 1, 0, {7, 0x1c}, 0},
+        {2, 7, 2, 0, 1, 0, {7, 0x18}, 0}, {2, 7, 2, 0, 1, 0, {7, 0x98}, 0},
+        {2, 7, 2, 0, 1, 0, {7, 0}, 0},
     };
     phx_verify *verify = NULL;
     for (size_t at = 0; at < sizeof bad / sizeof *bad; ++at) {
@@ -385,6 +455,8 @@ int main(int count, char **words)
                                        CASE(a_crash_loop_is_fair),
                                        CASE(a_counterexample_is_a_shortest),
                                        CASE(a_loop_that_owes_an_action_is_none),
+                                       CASE(each_rule_changes_what_it_says),
+                                       CASE(faults_end_the_search),
                                        CASE(slices_find_the_same),
                                        CASE(bytes_are_bounded),
                                        CASE(each_property_bites),

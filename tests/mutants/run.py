@@ -78,7 +78,6 @@ KILLERS = {
     "DEALT_UNLIKE": "test_deal alike_is_by_what_is_wanted",
     "IDLE_UNCOUNTED": "test_small idle_is_counted",
     "UNPINNED": "test_verify survivors_are_pinned",
-    "EMPTY_PLAN": "test_verify counts_are_those_of_tlc",
     "RESTORED_ONCE": "test_verify counts_are_those_of_tlc",
     "STUTTER_UNCOUNTED": "test_verify counts_are_those_of_tlc",
     "COLLISION_EQUAL": "test_verify counts_are_those_of_tlc",

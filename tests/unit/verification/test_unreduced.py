@@ -114,7 +114,7 @@ def steps_are_the_twins(search: Search, twin: Graph) -> None:
     "scope",
     [
         *(Scope(2, 4, 1, Rule(rules)) for rules in range(128)),
-        *(Scope(2, 5, 1, rule) for rule in (PRINTED, *Rule, FIXED)),
+        *(Scope(2, 5, 1, Rule(rules)) for rules in (0, 1, 2, 4, 8, 15, 16, 32, 64)),
         Scope(1, 4, 2),
         Scope(3, 5, 0, Rule.CRASH),
         Scope(2, 7, 2, Rule.FIXED_SIZE, start=(0x07, 0x38)),
@@ -176,6 +176,30 @@ def test_three_failures_starve_a_job() -> None:
         *("Init", "Fail", "Fail", "Detect", "Plan", "Fail", "Commit", "Restore"),
         *("Detect", "Detect", "Plan", "Commit", "Restore"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("fault", "seen", "length"),
+    [
+        (Rule.UNGUARDED, "NoTheft", 9),
+        (Rule.DEAD_PLAN, "PlanFeasible", 4),
+        (Rule.FOREIGN_PLAN, "PlanFeasible", 4),
+        (Rule.EMPTY_PLAN, "PlanFeasible", 4),
+        (Rule.LOOSE_SEAL, "SealFence", 6),
+        (Rule.ABORT_RUNS, "PhaseStep", 9),
+        (Rule.NO_RESTORE, "EpochStep", 5),
+    ],
+)
+def test_faults_are_seen(fault: Rule, seen: str, length: int) -> None:
+    """Each by its property; the run replays, and no shorter one can be written down."""
+    scope = Scope(2, 7, 2, fault)
+    found = explore(scope)
+    (one,) = found.counterexamples
+    assert found.verdict is Verdict.VIOLATED
+    assert (one.property, one.job, one.loop) == (seen, None, 0)
+    assert len(one.steps) == length
+    assert found.distinct < 834_050
+    replayed(Search(scope), one.steps)
 
 
 def test_counterexamples_are_shortest() -> None:
@@ -291,7 +315,7 @@ def test_a_broken_invariant_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         ((2, 7.0, 2), "leaves 7.0: a whole number"),
         ((2, 17, 2), "leaves 17: a whole number from 6 to 16"),
         ((1, 16, 8), "failures 8: a whole number from 0 to 7"),
-        ((2, 7, 2, 128), "rules 128: of Rule"),
+        ((2, 7, 2, 16384), "rules 16384: of Rule"),
         ((2, 7, 2, -1), "rules -1: of Rule"),
         ((2, 7, 2, PRINTED, (7,)), "start .*: one mask a job"),
         ((2, 7, 2, PRINTED, (7, 0x180)), r"start\[1\] 384: a whole number"),
