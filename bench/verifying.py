@@ -7,7 +7,8 @@ from typing import Any
 
 from bench.timing import quantiles
 from phalanx_core.experiments.timing import quiet
-from phalanx_core.verification.unreduced import Exploration, explore
+from phalanx_core.verification.unreduced import explore
+from phalanx_core.verification.unreduced_result import Exploration
 from phalanx_core.verification.unreduced_scope import Scope
 
 # The Phalanx paper, Table 2: wall time of TLC with ReformLive, and what it counted.

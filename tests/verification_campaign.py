@@ -10,7 +10,8 @@ import sys
 from time import perf_counter
 from typing import NamedTuple
 
-from phalanx_core.verification.unreduced import Progress, explore
+from phalanx_core.verification.unreduced import explore
+from phalanx_core.verification.unreduced_result import Progress
 from phalanx_core.verification.unreduced_scope import FIXED, Rule, Scope
 
 BOTH = ("ReformLive", "ESR")

@@ -10,7 +10,8 @@ import pytest
 from phalanx_core.errors import InvalidRequest, InvariantBroken
 from phalanx_core.native import lib
 from phalanx_core.verification import unreduced
-from phalanx_core.verification.unreduced import Progress, Search, Verdict, explore
+from phalanx_core.verification.unreduced import Search, explore
+from phalanx_core.verification.unreduced_result import Progress, Verdict
 from phalanx_core.verification.unreduced_scope import (
     ACTIONS,
     FIXED,
@@ -244,7 +245,7 @@ def test_safety_alone() -> None:
 def test_too_few_bytes_are_told() -> None:
     """A search that would exceed its bound ends, and says nothing of the rest."""
     found = explore(Scope(2, 6, 2), bytes_max=400_000)
-    assert found.verdict is Verdict.OUT_OF_BYTES
+    assert found.verdict is Verdict.OUT_OF_ROOM
     assert 0 < found.distinct < 43_070
     assert found.bytes_peak <= 400_000
     with pytest.raises(InvalidRequest, match="bytes_max 100: too few for any state"):
