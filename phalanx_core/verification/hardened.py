@@ -246,7 +246,7 @@ SCOPES: dict[str, Scope] = {
     "repair": Scope(2, 7, 2),
     "heal": Scope(2, 5, 2, sizes=(2, 2), allowed=((Action.HEAL, 2),)),
     "drain": Scope(
-        2, 6, 1, sizes=(2, 2), allowed=((Action.SUSPECT, 2), (Action.TRUST, 1))
+        2, 5, 1, sizes=(2, 2), allowed=((Action.SUSPECT, 2), (Action.TRUST, 1))
     ),
     "drain and heal": Scope(
         2, 5, 1, sizes=(2, 2), allowed=((Action.SUSPECT, 1), (Action.HEAL, 1))

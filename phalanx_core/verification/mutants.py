@@ -32,12 +32,15 @@ from phalanx_core.verification.quotient import Graph, Violation, search
 
 START = Scope(2, 7, 2, sizes=(3, 3), epochs=3)
 """Two jobs of three leaves and one free: the smallest in which two repairs contend."""
-SMALL = Scope(2, 5, 1, sizes=(2, 2), epochs=1)
-"""The same with two leaves each, one failure and one reformation."""
-
 LOSSES = Rules(losses=True)
-ENDLESS = ("m03", "m06", "m11")
-"""Mutants that reform for ever: their epochs are cut off sooner, in a smaller scope."""
+SMALL = {
+    "m03": Scope(2, 5, 1, sizes=(2, 2), epochs=1),
+    "m06": Scope(2, 5, 1, sizes=(2, 2), epochs=1),
+    "m11": Scope(2, 4, 1, sizes=(2, 1), epochs=1),
+    "m12": Scope(2, 5, 2, sizes=(2, 2), epochs=3),
+}
+"""Smaller ones for mutants that reform for ever, whose epochs are cut off sooner, and for
+one whose plans are many."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ def _printed(
     offers = broken.generous if how else candidates
     assert isinstance(rules, Rules)
     fair = (*FAIR, Action.SEAL) if rules.losses else FAIR
-    scope = SMALL if name in ENDLESS else START
+    scope = SMALL.get(name, START)
     model = Model(scope, rules, tuple(handlers), offers, fair)
     return Mutant(name, says, model, caught_by, paper)
 
@@ -194,7 +197,11 @@ def _wrong(
     return Mutant(name, says, model, caught_by)
 
 
-SCOPES = {**hard.SCOPES, "three failures": Scope(2, 8, 3, sizes=(4, 4))}
+SCOPES = {
+    **hard.SCOPES,
+    "three failures": Scope(2, 8, 3, sizes=(4, 4)),
+    "one drain": replace(hard.SCOPES["drain and heal"], epochs=1),
+}
 
 HARDENED_MUTANTS = (
     _without("pin_survivors", "healthy leaves are given up", "ESR", "three failures"),
@@ -221,7 +228,7 @@ HARDENED_MUTANTS = (
     _wrong("admit", "UidFresh", "admit", Action.ADMIT, broken.admit_again),
     _wrong("release", "Exclusive", "admit", Action.RELEASE, broken.release_at_once),
     _wrong("lose", "SealBound", "lose", Action.LOSE, broken.lose_any),
-    _wrong("drain", "StopReal", "drain and heal", Action.DRAIN, broken.drain_stopping),
+    _wrong("drain", "StopReal", "one drain", Action.DRAIN, broken.drain_stopping),
 )
 """Each rule of the hardened protocol left out once, and handlers that are wrong."""
 
