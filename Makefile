@@ -71,6 +71,7 @@ decisions: $(VENV)/.bench
 # Scopes of the protocol that are too large for every run of the tests.
 verify: $(VENV)/.all
 	$(PY) -m tests.verification_campaign
+	$(PY) -m tests.published.test_protocol_counts
 
 fuzz: $(VENV)/.all
 	tests/fuzz/run.sh campaign $(CAMPAIGN)
@@ -87,6 +88,7 @@ mutants: $(VENV)/.all
 	$(PY) -m tests.mutants.experiments
 	$(PY) -m tests.mutants.schedule
 	$(PY) -m tests.mutants.stores
+	$(PY) -m tests.mutants.protocol
 
 # docs/reproduction.md as this tree measures it; a test compares all of it but the times.
 reproduction: $(VENV)/.all

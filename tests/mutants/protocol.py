@@ -13,7 +13,7 @@ import sys
 from tests.mutants.lines import Fault, Table
 
 CASES = "reformation/test_transition.py"
-WALKS = "reformation/test_walks.py"
+WALKS = "reformation/test_every_event.py"
 FIGURE = "verification/test_figure2.py::test_every_orbit_of_2_7_2"
 CAUGHT = "verification/test_mutants.py::test_mutant_is_caught"
 FAIR = (
@@ -135,6 +135,29 @@ TRANSITIONS = (
         WALKS,
     ),
 )
+TWIN = (
+    Fault(
+        "suspect leaves must be kept",
+        GUARDS,
+        "            must &= ~records.suspect\n",
+        "            pass\n",
+        WALKS,
+    ),
+    Fault(
+        "a repair keeps its base",
+        REPAIRS,
+        "job = Job(PLAN, epoch, alloc, 0, sealed, fenced, REPAIR, -1, uid)",
+        "job = Job(PLAN, epoch, alloc, 0, sealed, fenced, REPAIR, job.base, uid)",
+        WALKS,
+    ),
+    Fault(
+        "a crash leaves the plan",
+        "reformation/changes.py",
+        "return Job(PLAN, epoch, alloc, 0, sealed",
+        "return Job(PLAN, epoch, alloc, job.plan, sealed",
+        WALKS,
+    ),
+)
 CHECKER = (
     Fault(
         "stuttering is no run",
@@ -183,7 +206,7 @@ CHECKER = (
         "verification/symmetry.py",
         "word |= spread[mask] << at\n                at += 1",
         "at += 1",
-        COUNTS,
+        f"{CAUGHT}[no fence_freed]",
     ),
     Fault(
         "seals that change nothing left out",
@@ -254,7 +277,7 @@ BLIND = tuple(
     )
 )
 
-PACKAGE = Table("phalanx_core", "tests/unit", (*TRANSITIONS, *CHECKER, *BLIND))
+PACKAGE = Table("phalanx_core", "tests/unit", (*TRANSITIONS, *TWIN, *CHECKER, *BLIND))
 
 if __name__ == "__main__":
     sys.exit(PACKAGE.tried(sys.argv[1:]))
