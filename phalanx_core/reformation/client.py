@@ -1,0 +1,266 @@
+"""``Client``: transitions that somebody asks for, each observed, prepared and committed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from phalanx_core.checks import is_whole
+from phalanx_core.errors import InvalidRequest, UnknownJob
+from phalanx_core.reformation import codec
+from phalanx_core.reformation.committing import Fate, Outcome, commit
+from phalanx_core.reformation.events import Action, Event, Refused
+from phalanx_core.reformation.layout import Layout
+from phalanx_core.reformation.observing import View, observe
+from phalanx_core.reformation.preparing import Facts, prepare
+from phalanx_core.reformation.records import Phase
+from phalanx_core.reformation.stores import (
+    Put,
+    Store,
+    StoreError,
+    absent,
+    modified_at,
+)
+
+Hook = Callable[[str], None]
+
+
+class Client:
+    """Whoever changes or reads the protocol's records: engines, agents of hosts, workers.
+
+    Parameters
+    ----------
+    store
+        The records.
+    layout
+        Of the leaves; one for all clients of a store, for its life.
+    name
+        Of this client; no two that ever use the store share one, restarts included.
+    now
+        The clock, seconds; its times are written to the history and nothing else.
+    hook
+        Called with the name of each point that is passed: "observed", "prepared" and
+        "answered". What it raises passes through, as if the process ended there.
+
+    Notes
+    -----
+    Every method that changes something observes, asks :func:`transition`, and sends one
+    transaction. Its :class:`Outcome` says what became of it; an error of the store never
+    passes through, but for the first read, which raises Unavailable. One thread at a time.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        layout: Layout,
+        name: str,
+        now: Callable[[], float],
+        hook: Hook | None = None,
+    ) -> None:
+        if not name:
+            raise InvalidRequest("name is '': each client has one of its own")
+        self.store = store
+        self.layout = layout
+        self.name = name
+        self._now = now
+        self._hook = hook
+        self._sent = 0
+
+    def observe(self) -> View:
+        """All records at one revision.
+
+        Raises
+        ------
+        Unavailable
+            If the store cannot be read.
+        SaveError
+            If a record is damaged, or of a later version.
+        """
+        view = observe(self.store, self.layout)
+        if not view.started:
+            self._start()
+            view = observe(self.store, self.layout)
+        self._passed("observed")
+        return view
+
+    def admit(self, job: str, request: str) -> Outcome:
+        """A new job: it waits for leaves, and goes on from an empty manifest of epoch 0.
+
+        Parameters
+        ----------
+        job
+            A name; that of a job that is gone may be used again, under another uid.
+        request
+            What it wants, for the planner.
+
+        Raises
+        ------
+        InvalidRequest
+            If the name is empty.
+        """
+        if not job:
+            raise InvalidRequest("job is '': a name has a character")
+        view = self.observe()
+        index = view.index.get(job, len(view.jobs))
+        uid = view.jobs[index].record.uid if index < len(view.jobs) else 0
+        event = Event(Action.ADMIT, index, uid=uid + 1)
+        return self._send(view, (event,), name=job, request=request)
+
+    def release(self, job: str, uid: int | None = None) -> Outcome:
+        """A job ends, in any phase; its leaves are fenced.
+
+        Parameters
+        ----------
+        job
+            Its name.
+        uid
+            Which job of that name; None = the one there is.
+
+        Raises
+        ------
+        UnknownJob
+            If there is none.
+        """
+        view = self.observe()
+        return self._send(
+            view, (self._event(view, Action.RELEASE, job, uid),), name=job
+        )
+
+    def suspect(self, hosts: Sequence[str], reason: str) -> Outcome:
+        """A verdict on live hosts: nobody claims them, and who is on them moves away."""
+        view = self.observe()
+        event = Event(Action.SUSPECT, leaves=self._mask(hosts))
+        return self._send(view, (event,), reason=reason)
+
+    def trust(self, hosts: Sequence[str]) -> Outcome:
+        """The verdict on hosts is withdrawn."""
+        view = self.observe()
+        event = Event(Action.TRUST, leaves=self._mask(hosts))
+        return self._send(view, (event,))
+
+    def fence(self, job: str, host: str) -> Outcome:
+        """A live host's agent confirms: nothing of the job's earlier tokens runs there (F11).
+
+        Parameters
+        ----------
+        job
+            A name, also of a job that is gone.
+        host
+            Of the agent; it confirms for every leaf of the host that is fenced.
+        """
+        view = self.observe()
+        if job not in view.index:
+            raise UnknownJob(f"job {job!r}: the store has none")
+        index = view.index[job]
+        mask = view.records.jobs[index].fenced & self.layout.host_mask(host)
+        return self._send(view, (Event(Action.FENCE, index, mask),), name=job)
+
+    def seal(
+        self, job: str, token: tuple[int, int], step: int, content: str
+    ) -> Outcome:
+        """A checkpoint is complete: its manifest is written, once.
+
+        Parameters
+        ----------
+        job
+            Its name.
+        token
+            uid and epoch of the workers that wrote it.
+        step
+            Of the training, from 0.
+        content
+            Where the shards are.
+
+        Returns
+        -------
+        Applied; refused by ``running`` or ``token_current``; aborted if the step is sealed
+        already, or the record moved on meanwhile: read it again.
+        """
+        if not is_whole(step):
+            raise InvalidRequest(f"step is {step!r}: a whole number from 0")
+        view = self.observe()
+        index = self._index(view, job)
+        uid, epoch = token
+        event = Event(Action.SEAL, index, 0, epoch, uid)
+        return self._send(view, (event,), name=job, step=step, content=content)
+
+    def lose(self, job: str, manifest: tuple[int, int]) -> Outcome:
+        """A manifest cannot be read any more; a restore goes on from an older one (F5).
+
+        Parameters
+        ----------
+        job
+            Its name.
+        manifest
+            Epoch and step.
+        """
+        view = self.observe()
+        index = self._index(view, job)
+        event = Event(Action.LOSE, index, manifest=manifest[0])
+        return self._send(view, (event,), name=job, step=manifest[1])
+
+    def loaded(self, job: str, token: tuple[int, int], base: tuple[int, int]) -> bool:
+        """All workers of an epoch have loaded its manifest; the engine lets them run.
+
+        Parameters
+        ----------
+        job
+            Its name.
+        token
+            uid and epoch of the workers.
+        base
+            Epoch and step of the manifest.
+
+        Returns
+        -------
+        Whether it was noted; if not, look what the epoch record says now.
+        """
+        view = self.observe()
+        found = view.jobs[self._index(view, job)]
+        record = found.record
+        if record.phase != Phase.RESTORE or found.token != token or record.base != base:
+            return False
+        try:
+            return self.store.transaction(
+                [modified_at(codec.key("epoch", job), found.revision)],
+                [Put(codec.key("loaded", job), codec.packed(token))],
+            ).succeeded
+        except StoreError:
+            return False
+
+    def _start(self) -> None:
+        """Write the layout, if nobody has."""
+        value = codec.packed({**self.layout.to_dict(), "v": codec.VERSION})
+        self.store.transaction([absent(codec.LAYOUT)], [Put(codec.LAYOUT, value)])
+
+    def _send(self, view: View, events: tuple[Event, ...], **facts: object) -> Outcome:
+        """One transaction for transitions of what was observed."""
+        self._sent += 1
+        nonce = f"{self.name}:{self._sent}"
+        given = Facts(nonce, self._now(), **facts)  # type: ignore[arg-type]
+        prepared = prepare(view, events, given, self.store.limits.operations)
+        if isinstance(prepared, Refused):
+            return Outcome(Fate.REFUSED, prepared.action, given.name, prepared.guard)
+        self._passed("prepared")
+        outcome = commit(self.store, prepared)
+        self._passed("answered")
+        return outcome
+
+    def _event(self, view: View, action: Action, job: str, uid: int | None) -> Event:
+        """An event of a job, with the token that the store has, or an older uid."""
+        index = self._index(view, job)
+        record = view.jobs[index].record
+        return Event(action, index, 0, record.epoch, record.uid if uid is None else uid)
+
+    def _index(self, view: View, job: str) -> int:
+        view.job(job)
+        return view.index[job]
+
+    def _mask(self, hosts: Sequence[str]) -> int:
+        mask = 0
+        for host in hosts:
+            mask |= self.layout.host_mask(host)
+        return mask
+
+    def _passed(self, point: str) -> None:
+        if self._hook:
+            self._hook(point)

@@ -1,0 +1,235 @@
+"""Compares of each transition's transaction: what must still be as it was observed.
+
+Every guard of the pure core that reads something which another transaction may change has
+its compare here; the rest is implied by them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from phalanx_core.reformation import codec
+from phalanx_core.reformation.events import Action, Event
+from phalanx_core.reformation.observing import View
+from phalanx_core.reformation.records import Cause
+from phalanx_core.reformation.stores import (
+    Compare,
+    Range,
+    absent,
+    created_at,
+    modified_at,
+    present,
+)
+
+if TYPE_CHECKING:
+    from phalanx_core.reformation.preparing import Facts
+
+HOSTS_MAX = 32
+"""Hosts whose heartbeats a commit compares one by one; beyond, that none is ``down``
+below a block, one compare a block."""
+
+Compares = Iterator[Compare]
+
+
+def compares_of(
+    view: View, events: tuple[Event, ...], facts: Facts, compares_max: int
+) -> tuple[Compare, ...]:
+    """Compares of a transition, or of a proposal and its commit.
+
+    Parameters
+    ----------
+    view, events, facts
+        As for :func:`~phalanx_core.reformation.preparing.prepare`.
+    compares_max
+        If a commit has more, one compare of ``owners`` stands for those of every claimed
+        block: exact as well, but lost to any other change of an owner.
+
+    Returns
+    -------
+    Each compare once.
+    """
+    event = events[-1]
+    if event.action == Action.COMMIT:
+        found = _unique(_commit(view, events[0], _empty(view, events[0])))
+        if len(found) > compares_max:
+            same_owners = iter((modified_at(codec.OWNERS, view.owners),))
+            found = _unique(_commit(view, events[0], same_owners))
+        return found
+    return _unique(COMPARES[event.action](view, event, facts))
+
+
+def _unique(compares: Compares) -> tuple[Compare, ...]:
+    return tuple(dict.fromkeys(compares))
+
+
+def _fail(view: View, event: Event, facts: Facts) -> Compares:
+    """The hosts are as they were, their heartbeats are not, and no owner changed."""
+    yield modified_at(codec.OWNERS, view.owners)
+    for host in view.layout.hosts_of(event.leaves):
+        yield modified_at(codec.key("host", host), view.host_revisions[host])
+        beat = view.beats.get(host)
+        heartbeat = codec.key("heartbeat", host)
+        yield created_at(heartbeat, beat.incarnation if beat else 0)
+
+
+def _heal(view: View, event: Event, facts: Facts) -> Compares:
+    for host in view.layout.hosts_of(event.leaves):
+        yield created_at(codec.key("heartbeat", host), view.beats[host].incarnation)
+        yield absent(codec.key("host", host))
+
+
+def _suspect(view: View, event: Event, facts: Facts) -> Compares:
+    for host in view.layout.hosts_of(event.leaves):
+        yield modified_at(codec.key("host", host), view.host_revisions[host])
+        yield absent(codec.key("suspect", view.layout.host_path(host)))
+
+
+def _trust(view: View, event: Event, facts: Facts) -> Compares:
+    for host in view.layout.hosts_of(event.leaves):
+        yield _verdict_stands(view, host)
+
+
+def _verdict_stands(view: View, host: str) -> Compare:
+    verdict = codec.key("suspect", view.layout.host_path(host))
+    return modified_at(verdict, view.suspects[host])
+
+
+def _epoch(view: View, event: Event, facts: Facts) -> Compares:
+    """The epoch record is as it was observed; so are, then, the job's leaves (F9, F10)."""
+    revision = 0
+    if event.job < len(view.jobs):
+        revision = view.jobs[event.job].revision
+    yield modified_at(codec.key("epoch", facts.name), revision)
+
+
+def _detect(view: View, event: Event, facts: Facts) -> Compares:
+    yield from _epoch(view, event, facts)
+    yield present(Range.prefix(codec.prefix("lost", facts.name)))
+
+
+def _whole(name: str) -> Compare:
+    """No host died under the job: each death under an owner writes ``lost``."""
+    return absent(Range.prefix(codec.prefix("lost", name)))
+
+
+def _seal(view: View, event: Event, facts: Facts) -> Compares:
+    yield from _epoch(view, event, facts)
+    yield absent(codec.seal_key(facts.name, event.uid, event.epoch, facts.step))
+
+
+def _restore(view: View, event: Event, facts: Facts) -> Compares:
+    yield from _epoch(view, event, facts)
+    yield _whole(facts.name)
+    base = codec.seal_key(facts.name, event.uid, event.manifest, facts.step)
+    yield present(base)
+
+
+def _run(view: View, event: Event, facts: Facts) -> Compares:
+    yield from _epoch(view, event, facts)
+    yield _whole(facts.name)
+    base = view.jobs[event.job].record.base
+    if base is not None:
+        yield present(codec.seal_key(facts.name, event.uid, *base))
+
+
+def _fence(view: View, event: Event, facts: Facts) -> Compares:
+    job = view.jobs[event.job]
+    for block in job.fenced:
+        if block.mask & event.leaves:
+            yield modified_at(codec.key("alloc", block.path), block.revision)
+    for host in view.layout.hosts_of(event.leaves):
+        yield modified_at(codec.key("host", host), view.host_revisions[host])
+
+
+def _lose(view: View, event: Event, facts: Facts) -> Compares:
+    """The manifest is there, and the epoch has another one exactly if it had."""
+    yield from _epoch(view, event, facts)
+    job = view.jobs[event.job]
+    uid, epoch, step = job.record.uid, event.manifest, facts.step
+    manifest = codec.seal_key(job.name, uid, epoch, step)
+    yield present(manifest)
+    others = [one for one in job.seals if one[0] == epoch and one[1] != step]
+    if others:
+        yield present(codec.seal_key(job.name, uid, *max(others)))
+    else:
+        whole = Range.prefix(codec.seal_key(job.name, uid, epoch, 0)[:-20])
+        yield absent(Range(whole.start, manifest))
+        yield absent(Range(manifest + b"\0", whole.end))
+
+
+def _commit(view: View, proposal: Event, unclaimed: Compares) -> Compares:
+    job, core = view.jobs[proposal.job], view.records.jobs[proposal.job]
+    plan, alloc = proposal.leaves, core.alloc
+    yield modified_at(codec.key("epoch", job.name), job.revision)
+    yield from unclaimed
+    yield from _alive(view, plan)
+    yield from _trusted(view, plan & ~alloc)
+    # A verdict that is withdrawn pins leaves which this plan gives up.
+    left = alloc & ~plan & view.records.suspect
+    for host in view.layout.hosts_of(left):
+        yield _verdict_stands(view, host)
+    if proposal.action != Action.PLAN:
+        yield _whole(job.name)
+    growing = proposal.action != Action.RESIZE or plan & ~alloc
+    cause = core.cause if proposal.action == Action.PLAN else Cause.DRAIN
+    if cause != Cause.REPAIR and growing:
+        yield modified_at(codec.REPAIRS, view.repairs)
+
+
+def _empty(view: View, proposal: Event) -> Compares:
+    """Nobody holds a claimed block, anything in it, or anything that it lies in."""
+    layout = view.layout
+    alloc = view.records.jobs[proposal.job].alloc
+    for path in layout.cover(proposal.leaves & ~alloc):
+        yield absent(Range.prefix(codec.key("alloc", path)))
+        for around in layout.around(path):
+            yield absent(codec.key("alloc", around))
+
+
+def _alive(view: View, plan: int) -> Compares:
+    """The heartbeat of each planned host is that of its known incarnation (F2, F12)."""
+    hosts, blocks = _places(view, plan)
+    for path in blocks:
+        yield absent(Range.prefix(codec.key("down", path)))
+    for host in hosts:
+        yield created_at(codec.key("heartbeat", host), view.hosts[host])
+
+
+def _trusted(view: View, claimed: int) -> Compares:
+    """No verdict was passed on a host that is claimed (F13)."""
+    hosts, blocks = _places(view, claimed)
+    for path in blocks:
+        yield absent(Range.prefix(codec.key("suspect", path)))
+    for host in hosts:
+        yield absent(codec.key("suspect", view.layout.host_path(host)))
+
+
+def _places(view: View, mask: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Hosts with a leaf in a mask, and no blocks; if they are many, its blocks.
+
+    A host that begins outside the blocks, and has leaves in one, comes by itself.
+    """
+    layout = view.layout
+    hosts = layout.hosts_of(mask)
+    if len(hosts) <= HOSTS_MAX:
+        return hosts, ()
+    astray = tuple(host for host in hosts if not layout.begins_in(host, mask))
+    return astray, layout.cover(mask)
+
+
+COMPARES: dict[Action, Callable[[View, Event, Facts], Compares]] = {
+    Action.FAIL: _fail,
+    Action.HEAL: _heal,
+    Action.SUSPECT: _suspect,
+    Action.TRUST: _trust,
+    Action.ADMIT: _epoch,
+    Action.DETECT: _detect,
+    Action.SEAL: _seal,
+    Action.RESTORE: _restore,
+    Action.RUN: _run,
+    Action.RELEASE: _epoch,
+    Action.FENCE: _fence,
+    Action.LOSE: _lose,
+}
+"""Of each action but a commit, which needs its proposal."""

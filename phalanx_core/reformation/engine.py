@@ -1,0 +1,312 @@
+"""``Engine``: looks at the store, and takes the transitions that what it sees calls for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from phalanx_core.errors import InvalidRequest
+from phalanx_core.reformation import codec, guards
+from phalanx_core.reformation.client import Client, Hook
+from phalanx_core.reformation.committing import Fate, Outcome
+from phalanx_core.reformation.detector import Detector
+from phalanx_core.reformation.events import Action, Event
+from phalanx_core.reformation.layout import Layout
+from phalanx_core.reformation.observing import JobView, View
+from phalanx_core.reformation.planning import Ask, Proposal, RepairPlanner, mask_of
+from phalanx_core.reformation.records import Cause, Phase
+from phalanx_core.reformation.reports import EngineOptions, Report, wanted_of
+from phalanx_core.reformation.rules import HARDENED
+from phalanx_core.reformation.stores import (
+    Put,
+    Store,
+    StoreError,
+    UnknownLease,
+    absent,
+)
+
+HOSTS_A_TRANSACTION = 16
+
+
+class Engine(Client):
+    """Drives jobs through their reformations; a level-triggered reconcile loop.
+
+    Parameters
+    ----------
+    store, layout, name, now, hook
+        As for :class:`~phalanx_core.reformation.client.Client`.
+    planner
+        Who proposes leaves.
+    options
+        How it behaves.
+
+    Notes
+    -----
+    It keeps nothing that matters: an engine that starts, or takes over, goes on from the
+    store alone. Any number may run at once; which one leads decides who works, not what is
+    right. No thread, no clock of its own: call :meth:`tick` again and again, at most some
+    fraction of the heartbeats' seconds apart, with some jitter where there are several.
+
+    A step is one read of everything and one transaction.
+
+    Examples
+    --------
+    Job ``a`` loses a leaf of host h0, and gets one of h2 in its place:
+
+    >>> from phalanx_core.reformation import Layout, HostAgent, FirstFree
+    >>> from phalanx_core.reformation.stores import MemoryStore, VirtualClock
+    >>> clock = VirtualClock()
+    >>> store = MemoryStore(clock)
+    >>> layout = Layout([("h0", 1), ("h1", 1), ("h2", 1)])
+    >>> agents = [HostAgent(store, layout, host, clock, 5.0) for host in layout.hosts]
+    >>> for agent in agents:
+    ...     _ = agent.beat()
+    >>> engine = Engine(store, layout, FirstFree(), "engine 1", clock)
+    >>> engine.admit("a", "2").fate.name
+    'APPLIED'
+    >>> report = engine.tick()
+    >>> report.wanted[0].phase.name, report.wanted[0].ranks, report.wanted[0].base
+    ('RESTORE', (0, 1), (0, 0))
+    >>> engine.loaded("a", token=(1, 1), base=(0, 0))
+    True
+    >>> engine.tick().wanted[0].phase.name
+    'RUN'
+    >>> engine.seal("a", token=(1, 1), step=100, content="shards").fate.name
+    'APPLIED'
+    >>> for _ in range(6):
+    ...     clock.advance(1.0)
+    ...     _ = agents[1].beat(), agents[2].beat()
+    >>> report = engine.tick()
+    >>> [outcome.action.name for outcome in report.outcomes]
+    ['FAIL', 'DETECT', 'COMMIT', 'RESTORE']
+    >>> report.wanted[0].ranks, report.wanted[0].epoch, report.wanted[0].base
+    ((2, 1), 2, (1, 100))
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        layout: Layout,
+        planner: RepairPlanner,
+        name: str,
+        now: Callable[[], float],
+        options: EngineOptions | None = None,
+        *,
+        hook: Hook | None = None,
+    ) -> None:
+        super().__init__(store, layout, name, now, hook)
+        self.planner = planner
+        self.options = options or EngineOptions()
+        self._detector = Detector(self.options.damping)
+        self._lease = 0
+
+    def tick(self) -> Report:
+        """Take every transition that is called for, until there is none or too many fail.
+
+        Returns
+        -------
+        What was done, what waits and what should run. An error of the store ends the tick
+        early and is no exception: the next one begins anew.
+
+        Raises
+        ------
+        SaveError
+            If a record is damaged or of a later version: this engine stands aside.
+        """
+        outcomes: list[Outcome] = []
+        waiting: dict[str, str] = {}
+        view: View | None = None
+        leads, misses = False, 0
+        try:
+            view = self.observe()
+            leads = self._leads(view)
+            while leads and len(outcomes) < self.options.steps_max:
+                waiting = {}
+                outcome = self._act(view, waiting)
+                if outcome is None:
+                    break
+                outcomes.append(outcome)
+                misses += not outcome
+                if misses >= self.options.misses_max or outcome.fate is Fate.UNKNOWN:
+                    break
+                view = self.observe()
+        except StoreError:
+            pass
+        wanted = wanted_of(view) if view else ()
+        revision = view.revision if view else 0
+        return Report(leads, tuple(outcomes), waiting, wanted, revision)
+
+    def step(self) -> Outcome | None:
+        """One transition, whoever leads; None if none is called for.
+
+        Raises
+        ------
+        Unavailable
+            If the store cannot be read.
+        """
+        return self._act(self.observe(), {})
+
+    def resize(self, job: str, request: str) -> Outcome:
+        """A running job grows or shrinks; it stops only when the new leaves are its own.
+
+        Parameters
+        ----------
+        job
+            Its name.
+        request
+            What it wants now.
+
+        Returns
+        -------
+        Applied; or refused by a guard, by ``no_leaves`` if the planner has none, or
+        aborted: it runs on as before.
+        """
+        view = self.observe()
+        index = self._index(view, job)
+        found, core = view.jobs[index], view.records.jobs[index]
+        must, may = guards.resize_bounds(view.records, index)
+        ask = Ask(job, Cause.RESIZE, request, found.record.ranks, must, may)
+        proposal = self.planner.propose(ask)
+        if proposal is None:
+            return Outcome(Fate.REFUSED, Action.RESIZE, job, "no_leaves")
+        mask = self._mask_of(proposal)
+        events = (
+            Event(Action.RESIZE, index, mask, core.epoch, core.uid),
+            Event(Action.COMMIT, index, 0, core.epoch, core.uid),
+        )
+        return self._propose(view, events, found, proposal)
+
+    def _act(self, view: View, waiting: dict[str, str]) -> Outcome | None:
+        """Send the first transition that is called for and not refused."""
+        for outcome in self._called_for(view):
+            if outcome.fate is not Fate.REFUSED:
+                return outcome
+            if outcome.job:
+                waiting[outcome.job] = outcome.guard
+        return None
+
+    def _called_for(self, view: View) -> Iterator[Outcome]:
+        """Outcomes of what is called for, most urgent first; refusals are passed over."""
+        yield from self._of_hosts(view)
+        loading = sum(job.record.phase == Phase.RESTORE for job in view.jobs)
+        repairing = sum(
+            job.record.phase == Phase.PLAN and job.record.cause == Cause.REPAIR
+            for job in view.jobs
+        )
+        yield from self._detected(view, loading + repairing)
+        for index, job in enumerate(view.jobs):
+            if job.record.phase == Phase.RESTORE:
+                yield from self._restoring(view, index, job)
+        for cause in (Cause.REPAIR, Cause.ADMIT):
+            for index, job in enumerate(view.jobs):
+                if job.record.phase == Phase.PLAN and job.record.cause == cause:
+                    yield self._planned(view, index, Action.PLAN)
+        if repairing:
+            # Whoever still plans has no leaves, and keeps nobody from a repair.
+            yield from self._detected(view, loading)
+        suspect = view.records.suspect
+        for index, core in enumerate(view.records.jobs):
+            if core.phase == Phase.RUN and core.alloc & suspect:
+                yield self._planned(view, index, Action.DRAIN)
+
+    def _detected(self, view: View, under_repair: int) -> Iterator[Outcome]:
+        """Jobs that lost leaves, as long as not too many are under repair at once."""
+        most = self.options.repairs_max
+        for index, job in enumerate(view.jobs):
+            phase = job.record.phase
+            due = phase == Phase.RUN and (most is None or under_repair < most)
+            if job.lost and (due or phase == Phase.RESTORE):
+                yield self._plain(view, Action.DETECT, index)
+
+    def _of_hosts(self, view: View) -> Iterator[Outcome]:
+        dead = self._detector.dead(view, self._now())
+        if dead:
+            mask = self._mask(dead[:HOSTS_A_TRANSACTION])
+            yield self._send(view, (Event(Action.FAIL, leaves=mask),))
+        back = [host for host in view.beats if host not in view.hosts]
+        if back:
+            mask = self._mask(back[:HOSTS_A_TRANSACTION])
+            yield self._send(view, (Event(Action.HEAL, leaves=mask),))
+
+    def _restoring(self, view: View, index: int, job: JobView) -> Iterator[Outcome]:
+        base = job.record.base
+        if base is not None and base in job.seals:
+            if job.loaded == job.token:
+                yield self._plain(view, Action.RUN, index)
+            return
+        newest = job.newest()
+        if newest is None:
+            yield Outcome(Fate.REFUSED, Action.RESTORE, job.name, "no_manifest")
+            return
+        uid, epoch = job.token
+        event = Event(Action.RESTORE, index, 0, epoch, uid, newest[0])
+        yield self._send(view, (event,), name=job.name, step=newest[1])
+
+    def _plain(self, view: View, action: Action, index: int) -> Outcome:
+        """A transition of a job that needs nothing but its token."""
+        job = view.jobs[index]
+        uid, epoch = job.token
+        return self._send(view, (Event(action, index, 0, epoch, uid),), name=job.name)
+
+    def _planned(self, view: View, index: int, action: Action) -> Outcome:
+        """A proposal of the planner, and its commit."""
+        job, core = view.jobs[index], view.records.jobs[index]
+        if action == Action.PLAN:
+            cause = core.cause
+            must, may = guards.plan_bounds(view.records, index, HARDENED)
+        else:
+            cause = Cause.DRAIN
+            must, may = guards.drain_bounds(view.records, index)
+        if cause != Cause.REPAIR and guards.repair_waits(view.records, index):
+            return Outcome(Fate.REFUSED, action, job.name, "first_served")
+        ask = Ask(job.name, cause, job.record.request, job.record.ranks, must, may)
+        proposal = self.planner.propose(ask)
+        if proposal is None:
+            return Outcome(Fate.REFUSED, action, job.name, "no_leaves")
+        events = (
+            Event(action, index, self._mask_of(proposal), core.epoch, core.uid),
+            Event(Action.COMMIT, index, 0, core.epoch, core.uid),
+        )
+        return self._propose(view, events, job, proposal)
+
+    def _propose(
+        self,
+        view: View,
+        events: tuple[Event, ...],
+        job: JobView,
+        proposal: Proposal,
+    ) -> Outcome:
+        return self._send(
+            view,
+            events,
+            name=job.name,
+            ranks=proposal.ranks,
+            request=proposal.request,
+        )
+
+    def _mask_of(self, proposal: Proposal) -> int:
+        """Mask of a proposal; 0, which every guard refuses, if a leaf is none."""
+        if any(not 0 <= leaf < self.layout.leaves for leaf in proposal.ranks):
+            return 0
+        try:
+            return mask_of(proposal.ranks)
+        except InvalidRequest:
+            return 0
+
+    def _leads(self, view: View) -> bool:
+        """Whether this engine holds the lease of the one that leads, or takes it now."""
+        if not self.options.lead:
+            return True
+        if self._lease:
+            try:
+                self.store.keep_alive(self._lease)
+                if view.leader:
+                    return view.leader == self.name
+            except UnknownLease:
+                self._lease = 0
+                return False
+        if view.leader:
+            return False
+        if not self._lease:
+            self._lease = self.store.grant(self.options.lead_s).number
+        mine = Put(codec.LEADER, self.name.encode(), self._lease)
+        return self.store.transaction([absent(codec.LEADER)], [mine]).succeeded

@@ -1,0 +1,301 @@
+"""``View``: a store's records at one revision, and the pure core's records that they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from phalanx_core.errors import InvariantBroken, SaveError, UnknownJob
+from phalanx_core.reformation import codec
+from phalanx_core.reformation.codec import EpochRecord, Holding
+from phalanx_core.reformation.layout import Layout
+from phalanx_core.reformation.records import Job, Phase, Records
+from phalanx_core.reformation.stores import Item, Range, Store
+
+GONE, PLAN = Phase.GONE, Phase.PLAN
+WHOLE = Range.prefix(codec.ROOT)
+
+
+class Block(NamedTuple):
+    """An alloc record as it was found: who holds it, and since which revision."""
+
+    path: str
+    mask: int
+    holding: Holding
+    revision: int
+
+
+class Beat(NamedTuple):
+    """A heartbeat as it was found: the host's incarnation, and what it wrote."""
+
+    incarnation: int
+    value: bytes
+
+
+@dataclass(slots=True)
+class JobView:
+    """What a store holds of one job.
+
+    Attributes
+    ----------
+    name, record
+        The job's, and its epoch record.
+    revision
+        When that was last written.
+    created
+        When the job's name was first; jobs are numbered in this order.
+    owned, fenced
+        Its blocks, by path.
+    seals
+        (epoch, step) of its manifests, ascending.
+    lost
+        Hosts that died under it.
+    loaded
+        Token whose workers have all loaded, None = none yet.
+    """
+
+    name: str
+    record: EpochRecord
+    revision: int
+    created: int
+    owned: list[Block] = field(default_factory=list)
+    fenced: list[Block] = field(default_factory=list)
+    seals: list[tuple[int, int]] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+    loaded: tuple[int, int] | None = None
+
+    @property
+    def token(self) -> tuple[int, int]:
+        """Of its workers: uid and epoch."""
+        return self.record.uid, self.record.epoch
+
+    def newest(self) -> tuple[int, int] | None:
+        """Epoch and step of the newest manifest of an earlier epoch (F7)."""
+        epoch = self.record.epoch
+        return next((one for one in reversed(self.seals) if one[0] < epoch), None)
+
+
+class View:
+    """A store at one revision.
+
+    Parameters
+    ----------
+    layout
+        Of its leaves.
+    revision
+        Of the store.
+    items
+        All that it holds below ``phalanx/``.
+
+    Raises
+    ------
+    SaveError
+        If a record is damaged, of a later version, or of another layout.
+
+    Attributes
+    ----------
+    jobs
+        One a name there ever was, oldest first: the place is the job's index in the records
+        of the pure core. A job that is gone keeps its place and its uid.
+    hosts
+        Incarnations by which hosts are live.
+    beats
+        Heartbeats there are.
+    suspects
+        Hosts with a verdict, and the revision of it.
+    owners, repairs
+        Revisions at which an owner changed last, and a death broke a job last.
+    leader
+        Name of the engine that leads, "" = none.
+    started
+        Whether the store has a layout.
+    """
+
+    def __init__(self, layout: Layout, revision: int, items: Iterable[Item]) -> None:
+        self.layout = layout
+        self.revision = revision
+        self.jobs: list[JobView] = []
+        self.hosts: dict[str, int] = {}
+        self.host_revisions: dict[str, int] = {}
+        self.beats: dict[str, Beat] = {}
+        self.suspects: dict[str, int] = {}
+        self.down: dict[str, int] = {}
+        self.owners = self.repairs = 0
+        self.leader = ""
+        self.log = b""
+        self.started = False
+        families: dict[str, list[tuple[tuple[str, ...], Item]]] = {}
+        for item in items:
+            family, *parts = codec.parts_of(item.key)
+            families.setdefault(family, []).append((tuple(parts), item))
+        self._read_single(families)
+        self._read_hosts(families)
+        self._read_jobs(families)
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """Index of each job's name."""
+        return {job.name: at for at, job in enumerate(self.jobs)}
+
+    @cached_property
+    def records(self) -> Records:
+        """The records of the pure core.
+
+        Plans of others are not known and not needed: Commit is no phase of a store (F9).
+        Failures are not counted.
+
+        Raises
+        ------
+        InvariantBroken
+            If two jobs hold a leaf.
+        """
+        layout = self.layout
+        live = suspect = lost = 0
+        for host in self.hosts:
+            live |= layout.host_mask(host)
+        for host in self.suspects:
+            suspect |= layout.host_mask(host)
+        jobs, taken = [], 0
+        for view in self.jobs:
+            alloc, fenced = held(view.owned), held(view.fenced)
+            if taken & (alloc | fenced) or alloc & fenced:
+                raise InvariantBroken("R1", f"a leaf of {view.name!r} is held twice")
+            taken |= alloc | fenced
+            dead = 0
+            for host in view.lost:
+                dead |= layout.host_mask(host)
+            lost |= alloc & dead
+            jobs.append(_core_job(view, alloc, fenced))
+        return Records(live, tuple(jobs), 0, suspect, lost)
+
+    def job(self, name: str) -> JobView:
+        """What the store holds of a job that is there.
+
+        Raises
+        ------
+        UnknownJob
+            If there is none of that name, or no longer.
+        """
+        at = self.index.get(name, -1)
+        if at < 0 or self.jobs[at].record.phase == GONE:
+            raise UnknownJob(f"job {name!r}: the store has none")
+        return self.jobs[at]
+
+    def _read_single(
+        self, families: Mapping[str, list[tuple[tuple[str, ...], Item]]]
+    ) -> None:
+        for name in ("layout", "leader", "owners", "repairs", "log"):
+            for _, item in families.get(name, ()):
+                if name == "layout":
+                    self.started = True
+                    _check_layout(item.value, self.layout)
+                elif name == "leader":
+                    self.leader = item.value.decode()
+                elif name == "log":
+                    self.log = item.value
+                elif name == "owners":
+                    self.owners = item.mod_revision
+                else:
+                    self.repairs = item.mod_revision
+
+    def _read_hosts(
+        self, families: Mapping[str, list[tuple[tuple[str, ...], Item]]]
+    ) -> None:
+        known = self.layout.host_mask
+        for (host,), item in families.get("host", ()):
+            known(host)
+            self.hosts[host] = int(item.value)
+            self.host_revisions[host] = item.mod_revision
+        for (host,), item in families.get("heartbeat", ()):
+            # An agent of a host that no layout has yet is not for us.
+            if host in self.layout.hosts_set:
+                self.beats[host] = Beat(item.create_revision, item.value)
+        for (path,), item in families.get("suspect", ()):
+            self.suspects[self.layout.host_at(path)] = item.mod_revision
+        for (path,), item in families.get("down", ()):
+            self.down[self.layout.host_at(path)] = item.mod_revision
+
+    def _read_jobs(
+        self, families: Mapping[str, list[tuple[tuple[str, ...], Item]]]
+    ) -> None:
+        found = [
+            JobView(
+                name,
+                codec.epoch_of(item.value),
+                item.mod_revision,
+                item.create_revision,
+            )
+            for (name,), item in families.get("epoch", ())
+        ]
+        found.sort(key=lambda job: job.created)
+        self.jobs = found
+        index = self.index
+        everything = (1 << self.layout.leaves) - 1
+        for (path,), item in families.get("alloc", ()):
+            holding = codec.holding_of(item.value)
+            mask = self.layout.mask(path) & everything
+            block = Block(path, mask, holding, item.mod_revision)
+            job = found[_known(index, holding.job)]
+            (job.fenced if holding.fenced else job.owned).append(block)
+        for (name, uid, epoch, step), _ in families.get("seal", ()):
+            job = found[_known(index, name)]
+            if int(uid) == job.record.uid:
+                job.seals.append((int(epoch), int(step)))
+        for (name, host), _ in families.get("lost", ()):
+            found[_known(index, name)].lost.append(host)
+        for (name,), item in families.get("loaded", ()):
+            uid, epoch = codec.unpacked(item.value, f"loaded/{name}")
+            found[_known(index, name)].loaded = (uid, epoch)
+
+
+def held(blocks: Iterable[Block]) -> int:
+    """Mask of blocks; each leaf is in one of them."""
+    mask = 0
+    for block in blocks:
+        if mask & block.mask:
+            raise InvariantBroken("R1", f"block {block.path!r} lies in another")
+        mask |= block.mask
+    return mask
+
+
+def observe(store: Store, layout: Layout) -> View:
+    """All of a store at one revision, by one linearizable read.
+
+    Raises
+    ------
+    Unavailable
+        If it cannot be read.
+    SaveError
+        If a record is damaged, of a later version, or of another layout.
+
+    Notes
+    -----
+    O(keys of the store); values that were read before are not read anew.
+    """
+    revision, items = store.range(WHOLE)
+    return View(layout, revision, items)
+
+
+def _core_job(view: JobView, alloc: int, fenced: int) -> Job:
+    uid, epoch, phase, cause, base, *_ = view.record
+    sealed = 0
+    for of, _ in view.seals:
+        sealed |= 1 << of
+    plan = alloc if phase not in (GONE, PLAN) else 0
+    loading = -1 if base is None else base[0]
+    return Job(phase, epoch, alloc, plan, sealed, fenced, cause, loading, uid)
+
+
+def _known(index: Mapping[str, int], name: str) -> int:
+    try:
+        return index[name]
+    except KeyError:
+        raise SaveError(f"job {name!r} has records but no epoch record") from None
+
+
+def _check_layout(value: bytes, layout: Layout) -> None:
+    if value != codec.packed({**layout.to_dict(), "v": codec.VERSION}):
+        codec.unpacked(value, "the layout")
+        raise SaveError("the store's layout is another: other hosts or radices")
