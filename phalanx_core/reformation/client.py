@@ -64,6 +64,7 @@ class Client:
         self._now = now
         self._hook = hook
         self._sent = 0
+        self._view: View | None = None
 
     def observe(self) -> View:
         """All records at one revision.
@@ -75,10 +76,10 @@ class Client:
         SaveError
             If a record is damaged, or of a later version.
         """
-        view = observe(self.store, self.layout)
+        view = self._view = observe(self.store, self.layout, self._view)
         if not view.started:
             self._start()
-            view = observe(self.store, self.layout)
+            view = self._view = observe(self.store, self.layout)
         self._passed("observed")
         return view
 

@@ -117,6 +117,7 @@ def name_part(name: str) -> bytes:
     return quote(name, safe="").encode()
 
 
+@lru_cache(maxsize=65536)
 def key(family: str, *parts: str) -> bytes:
     """Key of a record whose parts are names or paths.
 
@@ -128,6 +129,7 @@ def key(family: str, *parts: str) -> bytes:
     return ROOT + b"/".join((family.encode(), *map(name_part, parts)))
 
 
+@lru_cache(maxsize=65536)
 def prefix(family: str, *parts: str) -> bytes:
     """What the keys of all records below begin with."""
     return key(family, *parts) + b"/"
@@ -144,6 +146,7 @@ def seal_key(job: str, uid: int, epoch: int, step: int) -> bytes:
     return key("seal", job, f"{uid:010}", f"{epoch:010}", f"{step:020}")
 
 
+@lru_cache(maxsize=65536)
 def parts_of(found: bytes) -> tuple[str, ...]:
     """Family and parts of a key; the inverse of :func:`key`.
 

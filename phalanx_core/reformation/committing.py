@@ -54,6 +54,8 @@ class Outcome(NamedTuple):
         Of the store that it was applied at, or seen not to be; 0 = not known.
     effects
         What is to be done, if it was applied.
+    nonce
+        Of its transaction, as the store's log has it.
     """
 
     fate: Fate
@@ -62,6 +64,7 @@ class Outcome(NamedTuple):
     guard: str = ""
     revision: int = 0
     effects: tuple[Effect, ...] = ()
+    nonce: str = ""
 
     def __bool__(self) -> bool:
         """Whether it was applied."""
@@ -146,4 +149,7 @@ def _mine(prepared: Prepared, found: Item | None) -> bool:
 def _outcome(prepared: Prepared, fate: Fate, guard: str, revision: int = 0) -> Outcome:
     event = prepared.event
     effects = prepared.effects if fate is Fate.APPLIED else ()
-    return Outcome(fate, event.action, prepared.facts.name, guard, revision, effects)
+    facts = prepared.facts
+    return Outcome(
+        fate, event.action, facts.name, guard, revision, effects, facts.nonce
+    )

@@ -40,6 +40,9 @@ class Layout:
         Names, in order.
     leaves
         How many there are.
+    mask, cover, hosts_of
+        Functions: the mask of a block's path, the paths of the fewest blocks that make up a
+        mask, and the hosts that have a leaf in a mask, all in order and remembered.
 
     Notes
     -----
@@ -81,6 +84,8 @@ class Layout:
         self._sizes = [
             prod(self.radices[digits:]) for digits in range(len(self.radices) + 1)
         ]
+        # Whoever reads a store meets the same blocks and sets again and again.
+        self.mask = lru_cache(maxsize=65536)(self._mask)
         self.cover = lru_cache(maxsize=4096)(self._cover)
         self.hosts_of = lru_cache(maxsize=4096)(self._hosts_of)
         self._first_paths = {h: self.path_of(f) for h, f in self._firsts.items()}
@@ -90,22 +95,6 @@ class Layout:
         """Its hosts and radices as JSON takes them; equal for equal layouts."""
         hosts = [[h, self._masks[h].bit_count()] for h in self.hosts]
         return {"hosts": hosts, "radices": list(self.radices)}
-
-    def mask(self, path: str) -> int:
-        """Mask of a block's leaves; places of the last block that are no leaf are set too.
-
-        Raises
-        ------
-        InvalidRequest
-            If a digit is none of its radix.
-        """
-        first = 0
-        for at, digit in enumerate(path):
-            value = DIGITS.find(digit)
-            if at >= len(self.radices) or not 0 <= value < self.radices[at]:
-                raise InvalidRequest(f"path {path!r}: digit {at} is none of the layout")
-            first += value * self._sizes[at + 1]
-        return ((1 << self._sizes[len(path)]) - 1) << first
 
     def path_of(self, leaf: int) -> str:
         """Path of the block that is one leaf."""
@@ -159,6 +148,22 @@ class Layout:
     def around(self, path: str) -> Iterator[str]:
         """Paths of the blocks that hold this one, the whole first."""
         return (path[:digits] for digits in range(len(path)))
+
+    def _mask(self, path: str) -> int:
+        """Mask of a block's leaves; places of the last block that are no leaf are set too.
+
+        Raises
+        ------
+        InvalidRequest
+            If a digit is none of its radix.
+        """
+        first = 0
+        for at, digit in enumerate(path):
+            value = DIGITS.find(digit)
+            if at >= len(self.radices) or not 0 <= value < self.radices[at]:
+                raise InvalidRequest(f"path {path!r}: digit {at} is none of the layout")
+            first += value * self._sizes[at + 1]
+        return ((1 << self._sizes[len(path)]) - 1) << first
 
     def _hosts_of(self, mask: int) -> tuple[str, ...]:
         """Hosts with a leaf in a mask, in order; O(hosts found + bits skipped)."""

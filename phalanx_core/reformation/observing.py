@@ -260,8 +260,15 @@ def held(blocks: Iterable[Block]) -> int:
     return mask
 
 
-def observe(store: Store, layout: Layout) -> View:
+def observe(store: Store, layout: Layout, last: View | None = None) -> View:
     """All of a store at one revision, by one linearizable read.
+
+    Parameters
+    ----------
+    store, layout
+        What is read.
+    last
+        An earlier view of the same store, which is returned if nothing changed since.
 
     Raises
     ------
@@ -275,6 +282,8 @@ def observe(store: Store, layout: Layout) -> View:
     O(keys of the store); values that were read before are not read anew.
     """
     revision, items = store.range(WHOLE)
+    if last is not None and last.revision == revision and last.layout is layout:
+        return last
     return View(layout, revision, items)
 
 

@@ -119,15 +119,13 @@ class FirstFree:
 
     def propose(self, ask: Ask) -> Proposal | None:
         """See :meth:`RepairPlanner.propose`."""
-        wanted = int(ask.request)
-        kept = [
-            leaf if (ask.must | ask.may) >> leaf & 1 else -1
-            for leaf in ask.ranks[:wanted]
-        ]
+        # A drain leaves leaves behind that it might keep, and changes no size.
+        draining = ask.cause == Cause.DRAIN
+        usable = ask.must if draining else ask.must | ask.may
+        wanted = len(ask.ranks) if draining else int(ask.request)
+        ranks = ask.ranks[:wanted]
+        kept = [leaf if usable >> leaf & 1 else -1 for leaf in ranks]
         kept += [-1] * (wanted - len(kept))
-        if ask.cause == Cause.DRAIN:
-            # What a drain leaves behind is still live, and may be among what it may have.
-            kept = [leaf if ask.must >> leaf & 1 else -1 for leaf in kept]
         left = ask.must | ask.may
         for leaf in kept:
             if leaf >= 0:

@@ -196,9 +196,9 @@ def _operations(
         operations.append(Put(codec.REPAIRS, facts.nonce.encode()))
     if owners:
         operations.append(Put(codec.OWNERS, facts.nonce.encode()))
-    # The loss of one of several steps is no transition, so the history has none.
-    if not _of_a_step(view, event, facts):
-        operations.append(Put(codec.LOG, _log(events, facts)))
+    # The loss of one of several steps is no transition of the core.
+    told = () if _of_a_step(view, event, facts) else events
+    operations.append(Put(codec.LOG, _log(told, facts)))
     return tuple(operations)
 
 

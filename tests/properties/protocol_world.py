@@ -1,0 +1,546 @@
+"""A small world around the protocol: engines, agents of hosts, workers, and what befalls.
+
+Everything is drawn from one seed; time passes when the world says so.
+"""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from functools import cache
+from random import Random
+from typing import NamedTuple
+
+from phalanx_core.errors import UnknownJob
+from phalanx_core.reformation import (
+    Client,
+    Damping,
+    Engine,
+    EngineOptions,
+    Fate,
+    FirstFree,
+    HostAgent,
+    Layout,
+    Outcome,
+    Phase,
+    View,
+)
+from phalanx_core.reformation.codec import epoch_of, key
+from phalanx_core.reformation.engine import wanted_of
+from phalanx_core.reformation.history import Historian
+from phalanx_core.reformation.observing import WHOLE, observe
+from phalanx_core.reformation.stores import (
+    FaultKind,
+    FaultyStore,
+    Items,
+    MemoryStore,
+    Range,
+    Seeded,
+    StoreError,
+    VirtualClock,
+    Where,
+)
+from tests.properties.protocol_audit import Auditor, Violation
+
+TTL_S = 3.0
+Token = tuple[str, int, int]
+
+# What an engine's link does, as shares of its calls.
+ENGINE_FAULTS = {
+    FaultKind.REFUSE: 0.02,
+    FaultKind.LOSE_REQUEST: 0.02,
+    FaultKind.LOSE_ANSWER: 0.03,
+    FaultKind.DELAY: 0.04,
+    FaultKind.DUPLICATE: 0.04,
+    FaultKind.STALE: 0.06,
+    FaultKind.EXPIRE: 0.01,
+    FaultKind.LEADER_APPLIES: 0.01,
+    FaultKind.LEADER_LOSES: 0.01,
+}
+# Those of agents and workers have no stale reads: who starts processes needs the truth.
+OTHER_FAULTS = {
+    FaultKind.REFUSE: 0.02,
+    FaultKind.LOSE_REQUEST: 0.02,
+    FaultKind.LOSE_ANSWER: 0.02,
+    FaultKind.DELAY: 0.02,
+    FaultKind.DUPLICATE: 0.02,
+    FaultKind.EXPIRE: 0.02,
+    FaultKind.EXPIRE_ALL: 0.004,
+}
+
+
+# What may happen between an engine's read and its transaction, or before it has the answer.
+MEANWHILE = (
+    *("ticked", "ticked", "ticked", "died", "returned", "expired", "judged"),
+    *("ended", "submitted", "sealed", "worked", "loaded", "unreadable"),
+)
+
+
+class Crash(Exception):
+    """The end of an engine's process at a named point."""
+
+
+class Scene(NamedTuple):
+    """A store in which some jobs run, and what runs where; worlds begin with a copy."""
+
+    store: MemoryStore
+    layout: Layout
+    leaves: dict[str, list[int]]
+    leases: dict[str, int]
+    processes: dict[int, set[Token]]
+
+
+class QuickStore(MemoryStore):
+    """A store that remembers what the last read of everything found, while it holds."""
+
+    _read: Items | None = None
+
+    def range(self, where: Where, revision: int = 0) -> Items:
+        """See :meth:`MemoryStore.range`."""
+        if where is not WHOLE or revision:
+            return super().range(where, revision)
+        self._settle()
+        if self._read is None or self._read.revision != self._revision:
+            self._read = super().range(where)
+        return self._read
+
+
+@cache
+def scene(hosts: int, per_host: int, sizes: tuple[int, ...]) -> Scene:
+    """Jobs a, b, ... of such sizes, all of them in Run with one manifest sealed."""
+    clock = VirtualClock()
+    store = MemoryStore(clock)
+    layout = Layout([(f"h{at}", per_host) for at in range(hosts)])
+    agents = {h: HostAgent(store, layout, h, clock, TTL_S) for h in layout.hosts}
+    for agent in agents.values():
+        agent.beat()
+    engine = Engine(store, layout, FirstFree(), "scene", clock)
+    for job, size in zip("abc", sizes, strict=False):
+        engine.admit(job, str(size))
+        engine.tick()
+        engine.loaded(job, (1, 1), (0, 0))
+        engine.tick()
+        engine.seal(job, (1, 1), 0, "first")
+    processes: dict[int, set[Token]] = {leaf: set() for leaf in range(layout.leaves)}
+    for want in wanted_of(observe(store, layout)):
+        for leaf in want.ranks:
+            processes[leaf].add((want.job, want.uid, want.epoch))
+    store.compact(store.range(b"\0").revision)
+    leaves = {
+        h: list(range(at * per_host, (at + 1) * per_host))
+        for at, h in enumerate(layout.hosts)
+    }
+    leases = {host: agent._lease for host, agent in agents.items()}
+    return Scene(store, layout, leaves, leases, processes)
+
+
+def copied(store: MemoryStore, clock: VirtualClock) -> MemoryStore:
+    """A store that begins as another is, with the clock at its beginning."""
+    twin = QuickStore(clock)
+    twin._revision, twin._compacted = store._revision, store._compacted
+    twin._versions = {key: list(found) for key, found in store._versions.items()}
+    twin._keys, twin._changes = list(store._keys), list(store._changes)
+    for number, lease in store._held.items():
+        twin._held[number] = type(lease)(lease.ttl_s, lease.end_s, set(lease.keys))
+    twin._lease_last, twin._next_end_s = store._lease_last, store._next_end_s
+    return twin
+
+
+SCENES = (
+    (3, 1, (2,)),
+    (3, 2, (2, 2)),
+    (4, 1, (2, 1)),
+    (4, 1, (1, 1, 1)),
+    (4, 2, (3, 2)),
+    (5, 1, (2, 2)),
+    (5, 2, (3, 3, 2)),
+)
+
+
+class World:
+    """One schedule's state.
+
+    Parameters
+    ----------
+    seed
+        Of everything that is drawn.
+    faults
+        Whether links to the store fail.
+    """
+
+    def __init__(self, seed: int, *, faults: bool = True) -> None:
+        self.rng = rng = Random(seed)
+        self.faults = faults
+        self.clock = VirtualClock()
+        begin = scene(*rng.choice(SCENES))
+        self.layout, self.leaves = begin.layout, begin.leaves
+        self.store = copied(begin.store, self.clock)
+        self.processes = {leaf: set(one) for leaf, one in begin.processes.items()}
+        self.auditor = Auditor(self.store, self.leaves, self.processes)
+        self.seen: Counter[str] = Counter()
+        self.seen_view: View | None = None
+        self.links: list[FaultyStore] = []
+        self.crash_in: dict[str, int] = {}
+        self.busy: list[str] = []
+        self.births = 0
+        self.side = self._link(OTHER_FAULTS)
+        names = self.layout.hosts
+        self.up = dict.fromkeys(names, True)
+        self.beating = dict.fromkeys(names, True)
+        self.agents = {name: self._agent(name) for name in names}
+        for name, agent in self.agents.items():
+            agent._lease = begin.leases[name]
+            self.side._leases[agent._lease] = None
+        self.client = Client(self.side, self.layout, "user", self.clock)
+        self.history = io.StringIO()
+        self.historian = Historian(self.store, self.layout, self.history)
+        self.engines = [self._engine() for _ in range(rng.choice((1, 2, 2, 3)))]
+        self.tokens = [
+            token for one in self.processes.values() for token in sorted(one)
+        ]
+
+    def _link(self, rates: dict[FaultKind, float]) -> FaultyStore:
+        script = Seeded(self.rng.getrandbits(32), rates) if self.faults else None
+        link = FaultyStore(self.store, script)
+        self.links.append(link)
+        return link
+
+    def _agent(self, host: str) -> HostAgent:
+        self.births += 1
+        boot = str(self.births)
+        return HostAgent(self.side, self.layout, host, self.clock, TTL_S, boot)
+
+    def _engine(self) -> Engine:
+        self.births += 1
+        name = f"engine{self.births}"
+        options = EngineOptions(
+            lead=self.rng.random() < 0.5,
+            lead_s=TTL_S,
+            steps_max=self.rng.choice((1, 2, 50)),
+            repairs_max=self.rng.choice((None, 1)),
+            damping=Damping(hosts=1, wait_s=self.rng.choice((0.0, 0.0, 2.0))),
+        )
+
+        return Engine(
+            self._link(ENGINE_FAULTS),
+            self.layout,
+            FirstFree(shrink=self.rng.random() < 0.5),
+            name,
+            self.clock,
+            options,
+            hook=lambda point: self.meanwhile(name, point),
+        )
+
+    # What can happen.
+
+    def ticked(self) -> None:
+        """An engine looks, and acts; it may end while it does."""
+        free = [e for e in self.engines if e.name not in self.busy]
+        if not free:
+            return
+        engine = self.rng.choice(free)
+        at = self.engines.index(engine)
+        engine._view = self.view()  # spares it the decoding, if it reads the same
+        if self.faults and self.rng.random() < 0.08:
+            self.crash_in[engine.name] = self.rng.randrange(6)
+        try:
+            report = engine.tick()
+        except Crash:
+            self.engines[at] = self._engine()
+            return
+        finally:
+            self.crash_in.pop(engine.name, None)
+        for outcome in report.outcomes:
+            self.judge(outcome)
+
+    def judge(self, outcome: Outcome) -> None:
+        """Count an outcome; it has to agree with what the store took."""
+        self.seen[f"{outcome.action.name} {outcome.fate.value}"] += 1
+        self.auditor.poll()
+        there = self.auditor.applied(outcome.nonce)
+        if outcome.fate is Fate.APPLIED and not there:
+            raise Violation(f"{outcome} is not in the store")
+        if outcome.fate in (Fate.REFUSED, Fate.ABORTED) and there:
+            raise Violation(f"{outcome} is in the store")
+
+    def passed(self) -> None:
+        """Time passes, and agents beat."""
+        self.clock.advance(self.rng.choice((0.5, 1.0, 2.0)))
+        self.beat()
+
+    def beat(self) -> None:
+        """Every agent that can keeps its heartbeat."""
+        for host, agent in self.agents.items():
+            if self.up[host] and self.beating[host]:
+                agent.beat()
+
+    def died(self) -> None:
+        """A host loses power, and all that runs there."""
+        host = self.rng.choice(self.layout.hosts)
+        if self.up[host]:
+            self.up[host] = False
+            for leaf in self.leaves[host]:
+                self.processes[leaf].clear()
+            self.seen["host died"] += 1
+
+    def returned(self) -> None:
+        """A host boots."""
+        host = self.rng.choice(self.layout.hosts)
+        if not self.up[host]:
+            self.up[host] = True
+            self.agents[host] = self._agent(host)
+            self.seen["host returned"] += 1
+
+    def cut(self) -> None:
+        """A host is cut off, or joined again: its processes run on."""
+        host = self.rng.choice(self.layout.hosts)
+        self.beating[host] = not self.beating[host]
+
+    def expired(self) -> None:
+        """The store ends a heartbeat whose host lives."""
+        host = self.rng.choice(self.layout.hosts)
+        lease = self.agents[host]._lease
+        if lease:
+            self.side.expire(lease)
+            self.seen["false expiry"] += 1
+
+    def judged(self) -> None:
+        """A verdict is passed on a host, or withdrawn."""
+        host = [self.rng.choice(self.layout.hosts)]
+        call = self.client.suspect if self.rng.random() < 0.6 else self.client.trust
+        self._asked(
+            lambda: call(host, "ecc") if call == self.client.suspect else call(host)
+        )
+
+    def _asked(self, call: object) -> None:
+        """A client's call: judged if it was answered."""
+        try:
+            outcome = call()  # type: ignore[operator]
+        except (StoreError, UnknownJob):
+            return
+        self.judge(outcome)
+
+    def submitted(self) -> None:
+        """A job is admitted; a name of one that is gone serves again."""
+        job, size = self.rng.choice("abc"), str(self.rng.choice((1, 2, 3)))
+        self._asked(lambda: self.client.admit(job, size))
+
+    def ended(self) -> None:
+        """A job is released."""
+        job = self.rng.choice("abc")
+        self._asked(lambda: self.client.release(job))
+
+    def resized(self) -> None:
+        """A job wants more or fewer leaves."""
+        job, size = self.rng.choice("abc"), str(self.rng.choice((1, 2, 3)))
+        engine = self.rng.choice(self.engines)
+        if engine.name in self.busy:
+            return
+        try:
+            outcome = engine.resize(job, size)
+        except (StoreError, UnknownJob, Crash):
+            return
+        self.judge(outcome)
+
+    def sealed(self) -> None:
+        """Workers seal, as often as not with a token of the past."""
+        if not self.tokens:
+            return
+        job, uid, epoch = token = self.rng.choice(self.tokens[-6:])
+        step = self.rng.randrange(8)
+        # Links that lose answers would say nothing of a seal, so half of them are sound.
+        try:
+            outcome = self.client.seal(job, (uid, epoch), step, f"{step}")
+        except (StoreError, UnknownJob):
+            return
+        self.judge(outcome)
+        self.seen[f"seal {outcome.fate.value} {outcome.guard}"] += 1
+        now = epoch_of(self.store.get(key("epoch", job)).value)  # type: ignore[union-attr]
+        if outcome and (now.uid, now.epoch) < (token[1], token[2]):
+            raise Violation(f"{token} sealed before it began")
+
+    def unreadable(self) -> None:
+        """A manifest is found to be damaged."""
+        view = self.view()
+        for job in view.jobs:
+            if job.seals and job.record.phase != Phase.GONE:
+                manifest = self.rng.choice(job.seals)
+                self._asked(lambda j=job, m=manifest: self.client.lose(j.name, m))
+                return
+
+    def worked(self) -> None:
+        """The agent of one host ends what is old, confirms it, and starts what is new."""
+        self.attend(self.rng.choice(self.layout.hosts), self.rng.random() < 0.3)
+
+    def view(self) -> View:
+        """What the store holds, as whoever reads it without a fault sees it."""
+        self.seen_view = observe(self.store, self.layout, self.seen_view)
+        return self.seen_view
+
+    def attend(self, host: str, stubborn: bool = False) -> None:
+        """As :meth:`worked`; a stubborn process outlives the attempt."""
+        if not self.up[host] or not self.beating[host]:
+            return
+        agent, view = self.agents[host], self.view()
+        owner: dict[int, Token] = {}
+        fenced: dict[int, str] = {}
+        for job in view.jobs:
+            token = (job.name, *job.token)
+            for block in job.owned:
+                for leaf in self.leaves[host]:
+                    if block.mask >> leaf & 1:
+                        owner[leaf] = token
+            for block in job.fenced:
+                for leaf in self.leaves[host]:
+                    if block.mask >> leaf & 1:
+                        fenced[leaf] = job.name
+        phases = {job.name: job.record.phase for job in view.jobs}
+        for leaf in self.leaves[host]:
+            wanted = owner.get(leaf)
+            if not stubborn:
+                self.processes[leaf] &= {wanted} if wanted else set()
+            if self.processes[leaf] - ({wanted} if wanted else set()):
+                self.seen["zombie"] += 1
+                continue
+            if wanted and phases[wanted[0]] == Phase.RESTORE:
+                self.processes[leaf].add(wanted)
+                if wanted not in self.tokens:
+                    self.tokens.append(wanted)
+        for name in dict.fromkeys(fenced.values()):
+            mine = [leaf for leaf, job in fenced.items() if job == name]
+            if not any(self.processes[leaf] for leaf in mine):
+                try:
+                    self.judge(agent.confirm(name))
+                except StoreError:
+                    return
+
+    def loaded(self) -> None:
+        """The workers of jobs that restore say so once they all run."""
+        view = self.view()
+        for want in wanted_of(view):
+            token = (want.job, want.uid, want.epoch)
+            if want.phase != Phase.RESTORE or not want.base:
+                continue
+            if all(token in self.processes[leaf] for leaf in want.ranks):
+                try:
+                    self.client.loaded(want.job, token[1:], want.base)
+                except (StoreError, UnknownJob):
+                    return
+
+    def proceeded(self) -> None:
+        """A moment in which everybody does what there is to do."""
+        self.passed()
+        for _ in self.engines:
+            self.ticked()
+        for host in self.layout.hosts:
+            self.attend(host)
+        self.loaded()
+        self.ticked()
+
+    def meanwhile(self, name: str, point: str) -> None:
+        """Something else happens while an engine is between two steps; it may end there."""
+        if self.crash_in.get(name) is not None:
+            self.crash_in[name] -= 1
+            if self.crash_in[name] < 0:
+                self.seen[f"crash {point}"] += 1
+                raise Crash
+        if not self.faults or name in self.busy or self.rng.random() > 0.2:
+            return
+        self.busy.append(name)
+        action = self.rng.choice(MEANWHILE)
+        self.seen[f"meanwhile {action}"] += 1
+        getattr(self, action)()
+        self.busy.pop()
+
+    def compacted(self) -> None:
+        """The store forgets the past."""
+        self.auditor.poll()
+        self.historian.poll()
+        revision = self.store.range(b"\0").revision
+        if revision > self.store._compacted:
+            self.store.compact(revision)
+
+    def check(self) -> None:
+        """Everything that holds at any time."""
+        self.auditor.poll()
+        self.historian.poll()
+        view = self.view()
+        told = self.historian.history.records._replace(failures=0)
+        if view.records != told:
+            raise Violation(f"the history says {told}, the store {view.records}")
+        for leaf, tokens in self.processes.items():
+            jobs = {token[:2] for token in tokens}
+            if len(jobs) > 1:
+                raise Violation(f"leaf {leaf} runs {sorted(jobs)}")
+
+    # The end.
+
+    def settle(self, rounds: int = 60) -> None:
+        """Faults stop; everything must come to rest, each job running or waiting rightly.
+
+        Raises
+        ------
+        Violation
+            If it does not.
+        """
+        for link in self.links:
+            link._script = None
+            link.deliver()
+        self.faults = False
+        self.crash_in.clear()
+        for host in self.layout.hosts:
+            self.beating[host] = True
+            if not self.up[host]:
+                self.up[host] = True
+                self.agents[host] = self._agent(host)
+        rest = attended = 0
+        for _ in range(rounds):
+            before = self.store._revision
+            self.beat()
+            reports = []
+            for engine in self.engines:
+                engine._view = self.view()
+                reports.append(engine.tick())
+            if attended != self.view().revision:
+                for host in self.layout.hosts:
+                    self.attend(host)
+                self.loaded()
+                attended = self.view().revision
+            still = self.store._revision == before
+            rest = rest + 1 if still and any(r.leads for r in reports) else 0
+            if rest == 2:
+                break
+            self.clock.advance(0.9)
+        else:
+            raise Violation("it did not come to rest")
+        self.check()
+        waiting = {k: v for r in reports if r.leads for k, v in r.waiting.items()}
+        self._check_rest(waiting)
+
+    def _check_rest(self, waiting: dict[str, str]) -> None:
+        view = self.view()
+        records = view.records
+        held = 0
+        for job in records.jobs:
+            held |= job.alloc | job.fenced
+        usable = records.live & ~held & ~records.suspect
+        for at, job in enumerate(view.jobs):
+            core = records.jobs[at]
+            if core.phase == Phase.GONE:
+                continue
+            if core.phase == Phase.RUN:
+                if core.alloc & ~records.live or core.alloc & records.lost:
+                    raise Violation(f"{job.name} runs on dead leaves at rest")
+                self.seen["rest run"] += 1
+                continue
+            if core.phase != Phase.PLAN or job.name not in waiting:
+                raise Violation(f"{job.name} rests in {core.phase.name}")
+            self.seen[f"rest waits {waiting[job.name]}"] += 1
+            mine = core.alloc & records.live & ~records.suspect
+            room = (usable | mine).bit_count()
+            if waiting[job.name] == "no_leaves" and room >= int(job.record.request):
+                raise Violation(f"{job.name} waits, and there is room")
+        if held & ~records.live:
+            raise Violation("a leaf of a dead host is held at rest")
+        if self.store.range(Range.prefix(b"phalanx/lost/")).items:
+            raise Violation("a job lost leaves, and nobody repairs it")
