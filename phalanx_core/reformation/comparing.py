@@ -164,7 +164,9 @@ def _commit(view: View, proposal: Event, unclaimed: Compares) -> Compares:
     yield modified_at(codec.key("epoch", job.name), job.revision)
     yield from unclaimed
     yield from _alive(view, plan)
-    yield from _trusted(view, plan & ~alloc)
+    # A drain keeps no suspect leaf; others may keep those that they own.
+    draining = proposal.action == Action.DRAIN
+    yield from _trusted(view, plan if draining else plan & ~alloc)
     # A verdict that is withdrawn pins leaves which this plan gives up.
     left = alloc & ~plan & view.records.suspect
     for host in view.layout.hosts_of(left):

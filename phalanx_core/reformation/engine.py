@@ -25,6 +25,7 @@ from phalanx_core.reformation.stores import (
 )
 
 HOSTS_A_TRANSACTION = 16
+OPERATIONS_A_HOST = 8
 
 
 class Engine(Client):
@@ -218,13 +219,15 @@ class Engine(Client):
                 yield self._plain(view, Action.DETECT, index)
 
     def _of_hosts(self, view: View) -> Iterator[Outcome]:
+        most = self.store.limits.operations // OPERATIONS_A_HOST
+        most = max(1, min(HOSTS_A_TRANSACTION, most))
         dead = self._detector.dead(view, self._now())
         if dead:
-            mask = self._mask(dead[:HOSTS_A_TRANSACTION])
+            mask = self._mask(dead[:most])
             yield self._send(view, (Event(Action.FAIL, leaves=mask),))
         back = [host for host in view.beats if host not in view.hosts]
         if back:
-            mask = self._mask(back[:HOSTS_A_TRANSACTION])
+            mask = self._mask(back[:most])
             yield self._send(view, (Event(Action.HEAL, leaves=mask),))
 
     def _restoring(self, view: View, index: int, job: JobView) -> Iterator[Outcome]:

@@ -236,8 +236,12 @@ def _of_hosts(
         verdict = codec.key("suspect", layout.host_path(host))
         if after.suspect & layout.host_mask(host):
             operations.append(Put(verdict, facts.reason.encode()))
-        else:
-            operations.append(Delete(verdict))
+            continue
+        operations.append(Delete(verdict))
+        if before.live & after.live & layout.host_mask(host):
+            # Written anew, so that a late copy of the verdict finds its host changed.
+            mark = codec.key("host", host)
+            operations.append(Put(mark, str(view.hosts[host]).encode()))
     return operations
 
 

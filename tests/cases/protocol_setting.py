@@ -1,0 +1,175 @@
+"""A store in memory, hosts that beat and engines, for scenarios of the protocol."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+from phalanx_core.reformation import (
+    Client,
+    Engine,
+    EngineOptions,
+    FirstFree,
+    HostAgent,
+    Layout,
+    Outcome,
+    Phase,
+    RepairPlanner,
+    View,
+)
+from phalanx_core.reformation.history import Historian
+from phalanx_core.reformation.observing import JobView, observe
+from phalanx_core.reformation.records import leaves_of
+from phalanx_core.reformation.stores import (
+    FaultyStore,
+    Limits,
+    Listed,
+    MemoryStore,
+    Script,
+    VirtualClock,
+)
+from tests.properties.protocol_audit import Auditor
+
+TTL_S = 5.0
+
+
+class Crash(Exception):
+    """The end of an engine's process."""
+
+
+class Setting:
+    """So many hosts h0, h1, ... of so many leaves, all beating; nothing runs yet."""
+
+    def __init__(
+        self, hosts: int = 5, per_host: int = 1, operations_max: int = 128
+    ) -> None:
+        self.clock = VirtualClock()
+        self.store = MemoryStore(self.clock, Limits(operations=operations_max))
+        self.layout = Layout([(f"h{at}", per_host) for at in range(hosts)])
+        self.agents = {h: self.agent(h) for h in self.layout.hosts}
+        self.beat()
+        self.user = Client(self.store, self.layout, "user", self.clock)
+        self.user.observe()
+        self.lines = io.StringIO()
+        self.historian = Historian(self.store, self.layout, self.lines)
+        leaves = {h: leaves_of(self.layout.host_mask(h)) for h in self.layout.hosts}
+        self.auditor = Auditor(self.store, leaves, {})
+        self.count = 0
+
+    def agent(self, host: str, boot: str = "0") -> HostAgent:
+        """The agent of one start of a host."""
+        return HostAgent(self.store, self.layout, host, self.clock, TTL_S, boot)
+
+    def beat(self) -> None:
+        """All heartbeats are kept."""
+        for agent in self.agents.values():
+            agent.beat()
+
+    def engine(
+        self,
+        script: Script | None = None,
+        planner: RepairPlanner | None = None,
+        **options: Any,
+    ) -> Engine:
+        """An engine of its own name, behind a link with such faults."""
+        self.count += 1
+        return Engine(
+            FaultyStore(self.store, script or Listed({})),
+            self.layout,
+            planner or FirstFree(),
+            f"engine {self.count}",
+            self.clock,
+            EngineOptions(**{"lead": False, **options}),
+        )
+
+    def running(self, engine: Engine, **sizes: int) -> None:
+        """Jobs of such sizes are admitted and run, each with step 10 sealed."""
+        for name, size in sizes.items():
+            assert engine.admit(name, str(size))
+            engine.tick()
+            self.restored(engine, name)
+            assert self.user.seal(name, self.job(name).token, 10, "shards")
+
+    def restored(self, engine: Engine, name: str) -> None:
+        """The workers of a job that restores have loaded, and it runs."""
+        job = self.job(name)
+        assert job.record.phase == Phase.RESTORE
+        assert job.record.base is not None
+        assert self.user.loaded(name, job.token, job.record.base)
+        engine.tick()
+        assert self.phase(name) == "RUN"
+
+    def kill(self, *hosts: str) -> None:
+        """Heartbeats end now."""
+        for host in hosts:
+            self.store.revoke(self.agents[host]._lease)
+            self.agents[host]._lease = 0
+
+    def confirm(self, name: str) -> None:
+        """The agents of all live hosts confirm that nothing old of a job runs."""
+        for host in self.view().hosts:
+            self.agents[host].confirm(name)
+
+    def view(self) -> View:
+        """What the store holds."""
+        return observe(self.store, self.layout)
+
+    def job(self, name: str) -> JobView:
+        """What the store holds of a job, also of one that is gone."""
+        view = self.view()
+        return view.jobs[view.index[name]]
+
+    def phase(self, name: str) -> str:
+        """Name of a job's phase."""
+        return self.job(name).record.phase.name
+
+    def epoch(self, name: str) -> int:
+        """A job's epoch."""
+        return self.job(name).record.epoch
+
+    def owned(self, name: str) -> list[int]:
+        """Leaves that a job owns."""
+        view = self.view()
+        return leaves_of(view.records.jobs[view.index[name]].alloc)
+
+    def fenced(self, name: str) -> list[int]:
+        """Leaves that a job gave up, and that nobody confirmed."""
+        view = self.view()
+        return leaves_of(view.records.jobs[view.index[name]].fenced)
+
+    def sound(self) -> None:
+        """Every revision so far keeps the promises, and the history tells all of it."""
+        self.auditor.poll()
+        self.historian.poll()
+        told = self.historian.history.records
+        assert told._replace(failures=0) == self.view().records
+
+
+def between(
+    engine: Client, point: str, action: Callable[[], object], skip: int = 0
+) -> None:
+    """Let something happen once, when an engine passes a point."""
+    left = [skip + 1]
+
+    def hook(passed: str) -> None:
+        if passed == point and left[0]:
+            left[0] -= 1
+            if not left[0]:
+                action()
+
+    engine._hook = hook
+
+
+def crashing(engine: Client, point: str, skip: int = 0) -> None:
+    """An engine ends where it passes a point."""
+
+    def crash() -> None:
+        raise Crash
+
+    between(engine, point, crash, skip)
+
+
+def told(outcomes: tuple[Outcome, ...]) -> list[str]:
+    """Outcomes as texts such as "COMMIT applied"."""
+    return [f"{one.action.name} {one.fate.value}" for one in outcomes]

@@ -1,0 +1,483 @@
+"""Scenarios 1 to 25 of the protocol's list: commits, engines, fences and checkpoints."""
+
+from __future__ import annotations
+
+import pytest
+
+from phalanx_core.errors import UnknownJob
+from phalanx_core.reformation import Action, Fate, FirstFree
+from phalanx_core.reformation.codec import manifest_of, seal_key
+from phalanx_core.reformation.stores import (
+    Fault,
+    FaultKind,
+    Listed,
+)
+from tests.cases.protocol_setting import Crash, Setting, between, crashing, told
+
+# Calls of an engine's link in the tick that repairs, the job's death known: it reads, then
+# sends DETECT, reads, sends COMMIT, reads, sends RESTORE, reads.
+COMMIT_CALL = 3
+
+
+def broken(setting: Setting, **sizes: int) -> None:
+    """Jobs run, h0 died, and an engine has noted that."""
+    engine = setting.engine()
+    setting.running(engine, **(sizes or {"a": 2}))
+    setting.kill("h0")
+    assert told((engine.step(),)) == ["FAIL applied"]  # type: ignore[arg-type]
+
+
+def test_01_a_planned_leaf_dies_before_the_commit() -> None:
+    """The commit fails on the heartbeat, no epoch is spent, and the next plan avoids it."""
+    setting = Setting(hosts=5)
+    broken(setting)
+    engine = setting.engine()
+    between(engine, "prepared", lambda: setting.kill("h2"), skip=1)
+    report = engine.tick()
+    assert told(report.outcomes) == [
+        "DETECT applied",
+        "COMMIT aborted",
+        "FAIL applied",
+        "COMMIT applied",
+        "RESTORE applied",
+    ]
+    assert setting.epoch("a") == 2
+    assert setting.owned("a") == [1, 3]
+    setting.sound()
+
+
+def test_02_a_leaf_dies_before_restore_is_done() -> None:
+    """The death is detected from Restore, and the job ends healthy two epochs on."""
+    setting = Setting(hosts=5)
+    broken(setting)
+    engine = setting.engine()
+    engine.tick()
+    setting.kill("h1")
+    assert told(engine.tick().outcomes)[:3] == [
+        "FAIL applied",
+        "DETECT applied",
+        "COMMIT applied",
+    ]
+    setting.restored(engine, "a")
+    assert setting.epoch("a") == 3
+    assert setting.owned("a") == [2, 3]
+    setting.sound()
+
+
+def test_03_a_leaf_dies_when_all_have_loaded_and_none_runs() -> None:
+    """Nobody can seal before Run, and the word of the dead epoch's workers is void."""
+    setting = Setting(hosts=5)
+    broken(setting)
+    engine = setting.engine()
+    engine.tick()
+    job = setting.job("a")
+    assert setting.user.loaded("a", job.token, (1, 10))
+    assert setting.user.seal("a", job.token, 20, "early").guard == "running"
+    setting.kill("h1")
+    engine.tick()
+    assert setting.job("a").loaded is None
+    assert (setting.phase("a"), setting.epoch("a")) == ("RESTORE", 3)
+    setting.sound()
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_04_two_engines_plan_for_one_epoch(first: int) -> None:
+    """Both deliver, in either order: one epoch step, and the other's is stale."""
+    setting = Setting(hosts=6)
+    broken(setting)
+    setting.engine().step()
+    engines = [setting.engine(), setting.engine()]
+    early, late = engines[first], engines[1 - first]
+    inner = []
+    between(late, "prepared", lambda: inner.append(early.step()))
+    outer = late.step()
+    assert inner[0].fate is Fate.APPLIED
+    assert outer is not None
+    assert outer.fate is Fate.STALE
+    assert setting.epoch("a") == 2
+    setting.sound()
+
+
+@pytest.mark.parametrize("skip", range(5))
+@pytest.mark.parametrize("point", ["observed", "prepared", "answered"])
+def test_05_an_engine_ends_at_any_point(point: str, skip: int) -> None:
+    """A second engine finishes what the first began, wherever that ended."""
+    setting = Setting(hosts=5)
+    engine = setting.engine()
+    setting.running(engine, a=2)
+    setting.kill("h0")
+    dying = setting.engine()
+    crashing(dying, point, skip)
+    if (point, skip) == ("prepared", 4) or (point, skip) == ("answered", 4):
+        dying.tick()  # a repair has four transactions, so it does not get there
+    else:
+        with pytest.raises(Crash):
+            dying.tick()
+    second = setting.engine()
+    wanted = second.tick().wanted
+    assert wanted[0].ranks == (2, 1)
+    setting.restored(second, "a")
+    assert setting.epoch("a") == 2
+    setting.sound()
+
+
+def test_06_an_applied_commit_whose_answer_is_lost() -> None:
+    """The engine finds its nonce, and goes on without a second commit."""
+    setting = Setting(hosts=5)
+    broken(setting)
+    engine = setting.engine(Listed({COMMIT_CALL: Fault(FaultKind.LOSE_ANSWER)}))
+    assert told(engine.tick().outcomes) == [
+        "DETECT applied",
+        "COMMIT applied",
+        "RESTORE applied",
+    ]
+    assert setting.epoch("a") == 2
+    setting.sound()
+
+
+def test_07_a_commit_that_was_lost_on_its_way() -> None:
+    """The record is as it was, so the same transaction is sent again, with its nonce."""
+    setting = Setting(hosts=5)
+    broken(setting)
+    engine = setting.engine(Listed({COMMIT_CALL: Fault(FaultKind.LOSE_REQUEST)}))
+    outcome = engine.tick().outcomes[1]
+    assert outcome.fate is Fate.APPLIED
+    assert setting.epoch("a") == 2
+    setting.sound()
+
+
+def test_08_a_commit_that_lands_after_it_was_read_back() -> None:
+    """The one sent again and the late one exclude each other: one epoch step."""
+    setting = Setting(hosts=5)
+    broken(setting)
+    delayed = Listed({COMMIT_CALL: Fault(FaultKind.DELAY, 2)})
+    engine = setting.engine(delayed)
+    engine.tick()
+    engine.store.deliver()  # type: ignore[attr-defined]
+    assert "arrives" in str(engine.store.log)  # type: ignore[attr-defined]
+    assert setting.epoch("a") == 2
+    setting.sound()
+
+
+def test_09_one_transaction_delivered_twice() -> None:
+    """The second delivery changes nothing."""
+    setting = Setting(hosts=5)
+    broken(setting)
+    engine = setting.engine(Listed({COMMIT_CALL: Fault(FaultKind.DUPLICATE, 1)}))
+    engine.tick()
+    assert setting.epoch("a") == 2
+    assert setting.owned("a") == [1, 2]
+    setting.sound()
+
+
+@pytest.mark.parametrize("order", ["ab", "ba"])
+def test_10_two_jobs_race_for_one_spare(order: str) -> None:
+    """The loser plans again from a fresh read, finds nothing, and waits without turning."""
+    setting = Setting(hosts=5)
+    engine = setting.engine()
+    setting.running(engine, a=2, b=2)
+    setting.kill("h0", "h2")
+    engine.step()
+    engine.step()
+    engine.step()
+    assert [setting.phase(job) for job in "ab"] == ["PLAN", "PLAN"]
+    view = setting.view()
+    inner = []
+    engines = {job: setting.engine() for job in "ab"}
+    winner, loser = order
+
+    def deliver(job: str) -> object:
+        return engines[job]._planned(setting.view(), view.index[job], Action.PLAN)
+
+    between(engines[loser], "prepared", lambda: inner.append(deliver(winner)))
+    outer = deliver(loser)
+    assert inner[0].fate is Fate.APPLIED
+    assert outer.fate is Fate.ABORTED  # type: ignore[attr-defined]
+    report = setting.engine(misses_max=3).tick()
+    assert report.waiting == {loser: "no_leaves"}
+    assert setting.owned(winner)[-1] == 4
+    # What lost and shrinks instead runs on.
+    small = setting.engine(planner=FirstFree(shrink=True))
+    small.tick()
+    setting.restored(small, loser)
+    setting.sound()
+
+
+def test_11_a_loser_does_not_plan_from_a_stale_read() -> None:
+    """Stale reads cost attempts, which are bounded; true ones end it."""
+    setting = Setting(hosts=5)
+    broken(setting)
+    stale = Listed({call: Fault(FaultKind.STALE, 1) for call in range(2, 40, 2)})
+    engine = setting.engine(stale, misses_max=3)
+    assert [one.fate.value for one in engine.tick().outcomes].count("stale") <= 3
+    assert setting.engine().tick().waiting == {}
+    assert setting.epoch("a") == 2
+    setting.sound()
+
+
+def test_12_an_abort_writes_nothing() -> None:
+    """A stale engine that gives up leaves the store at the revision it was."""
+    setting = Setting(hosts=6)
+    broken(setting)
+    setting.engine().step()
+    engine = setting.engine(misses_max=1)
+    between(engine, "prepared", lambda: setting.engine().tick())
+    revision = []
+    between_answers = engine._hook
+    assert between_answers is not None
+
+    def hook(point: str) -> None:
+        between_answers(point)
+        revision.append(setting.view().revision)
+
+    engine._hook = hook
+    outcomes = engine.tick().outcomes
+    assert told(outcomes) == ["COMMIT stale"]
+    assert revision[-1] == revision[-2]
+    setting.sound()
+
+
+def test_13_a_job_ends_between_plan_and_commit() -> None:
+    """The commit fails, and no leaf is left behind."""
+    setting = Setting(hosts=5)
+    broken(setting)
+    setting.engine().step()
+    engine = setting.engine(misses_max=1)
+    between(engine, "prepared", lambda: setting.user.release("a"))
+    assert told(engine.tick().outcomes) == ["COMMIT stale"]
+    assert setting.owned("a") == []
+    assert setting.fenced("a") == [0, 1]
+    with pytest.raises(UnknownJob):
+        setting.user.release("a")
+    setting.sound()
+
+
+def test_14_a_name_is_used_again_while_a_commit_and_a_zombie_are_under_way() -> None:
+    """Both are of another uid: the commit is stale and the seal refused (F15)."""
+    setting = Setting(hosts=6)
+    broken(setting)
+    setting.engine().step()
+    zombie = setting.job("a").token
+    engine = setting.engine(misses_max=1)
+
+    def again() -> None:
+        assert setting.user.release("a", 1)
+        assert setting.user.admit("a", "1")
+
+    between(engine, "prepared", again)
+    assert told(engine.tick().outcomes) == ["COMMIT stale"]
+    second = setting.engine()
+    second.tick()
+    setting.restored(second, "a")
+    assert setting.job("a").token == (2, 1)
+    assert zombie == (1, 1)
+    assert setting.user.seal("a", zombie, 99, "zombie").guard == "token_current"
+    assert setting.user.release("a", 1).guard == "token_current"
+    setting.sound()
+
+
+def test_15_three_failures_in_a_row_with_shrink() -> None:
+    """Survivors are pinned, so no job starves on eight leaves (F1)."""
+    setting = Setting(hosts=8)
+    engine = setting.engine(planner=FirstFree(shrink=True))
+    setting.running(engine, a=4, b=4)
+    for dead, job in (("h0", "a"), ("h4", "b"), ("h1", "a")):
+        setting.kill(dead)
+        engine.tick()
+        setting.restored(engine, job)
+    assert setting.owned("a") == [2, 3]
+    assert setting.owned("b") == [5, 6, 7]
+    setting.sound()
+
+
+def test_16_a_transaction_longer_than_the_store_takes() -> None:
+    """It is refused before it is sent; what is one block fits at any size."""
+    setting = Setting(hosts=64, operations_max=12)
+    engine = setting.engine()
+    engine.tick()
+    assert engine.admit("whole", "64")
+    engine.tick()
+    assert setting.owned("whole") == list(range(64))
+    assert setting.user.release("whole")
+    setting.confirm("whole")
+    assert setting.user.suspect([f"h{at}" for at in range(0, 12, 4)], "odd")
+    assert setting.user.suspect([f"h{at}" for at in range(12, 24, 4)], "odd")
+    assert engine.admit("torn", "32")
+    assert engine.tick().waiting == {"torn": "operations_max"}
+    setting.sound()
+
+
+def test_17_a_transaction_of_too_many_bytes() -> None:
+    """The store refuses it by its limit, and nothing was applied."""
+    setting = Setting()
+    engine = setting.engine()
+    with pytest.raises(ValueError, match="the limit is"):
+        engine.admit("a", "1" * 2_000_000)
+    assert setting.view().jobs == []
+    setting.sound()
+
+
+def test_18_a_zombie_seals_in_every_phase_of_the_next_epoch() -> None:
+    """Restore, Run and Plan of epoch 2 all refuse the token of epoch 1."""
+    setting = Setting(hosts=5)
+    broken(setting)
+    engine = setting.engine()
+    old = setting.job("a").token
+    engine.tick()
+    assert setting.phase("a") == "RESTORE"
+    assert setting.user.seal("a", old, 50, "zombie").fate is Fate.REFUSED
+    setting.restored(engine, "a")
+    assert setting.user.seal("a", old, 50, "zombie").guard == "token_current"
+    setting.kill("h1")
+    engine.step()
+    engine.step()
+    assert setting.phase("a") == "PLAN"
+    assert setting.user.seal("a", old, 50, "zombie").fate is Fate.REFUSED
+    setting.sound()
+
+
+@pytest.mark.parametrize("sealed_first", [True, False])
+def test_19_a_seal_races_a_commit(sealed_first: bool) -> None:
+    """Restore sees the manifest exactly if it was sealed first."""
+    setting = Setting(hosts=5)
+    engine = setting.engine()
+    setting.running(engine, a=1)
+    assert setting.user.suspect(["h0"], "ecc")
+    token = setting.job("a").token
+    sealed = []
+
+    def seal() -> None:
+        sealed.append(setting.user.seal("a", token, 77, "late").fate)
+
+    between(engine, "prepared" if sealed_first else "answered", seal)
+    engine.tick()
+    assert sealed == [Fate.APPLIED if sealed_first else Fate.REFUSED]
+    assert setting.job("a").record.base == ((1, 77) if sealed_first else (1, 10))
+    setting.sound()
+
+
+def test_20_a_survivor_seals_while_its_job_plans() -> None:
+    """It is refused: in Plan the workers are to stop; a drain seals before it (F6)."""
+    setting = Setting(hosts=5)
+    broken(setting)
+    token = setting.job("a").token
+    setting.engine().step()
+    assert setting.phase("a") == "PLAN"
+    assert setting.user.seal("a", token, 11, "survivor").guard == "running"
+    setting.sound()
+
+
+def test_21_two_ranks_seal_one_step() -> None:
+    """One manifest stands, and the other rank learns that."""
+    setting = Setting()
+    engine = setting.engine()
+    setting.running(engine, a=1)
+    first = setting.user.seal("a", (1, 1), 20, "hash 1")
+    second = engine.seal("a", (1, 1), 20, "hash 2")
+    assert (first.fate, second.fate) == (Fate.APPLIED, Fate.STALE)
+    item = setting.store.get(seal_key("a", 1, 1, 20))
+    assert item is not None
+    assert manifest_of(item.value).content == "hash 1"
+    setting.sound()
+
+
+@pytest.mark.parametrize(
+    ("lost", "base"),
+    [
+        ((), (1, 30)),
+        (((1, 30),), (1, 20)),
+        (((1, 30), (1, 20), (1, 10)), (0, 0)),
+    ],
+)
+def test_22_manifests_cannot_be_read(
+    lost: tuple[tuple[int, int], ...], base: tuple[int, int]
+) -> None:
+    """Restore goes on from the newest that can; without any, from the empty one (F5)."""
+    setting = Setting(hosts=5)
+    engine = setting.engine()
+    setting.running(engine, a=2)
+    for step in (20, 30):
+        assert setting.user.seal("a", (1, 1), step, "shards")
+    setting.kill("h0")
+    engine.tick()
+    for manifest in lost:
+        assert setting.job("a").record.base == manifest
+        assert setting.user.lose("a", manifest)
+        engine.tick()
+    assert setting.job("a").record.base == base
+    assert setting.user.lose("a", (0, 0)).guard == "losable"
+    setting.restored(engine, "a")
+    setting.sound()
+
+
+def test_22_a_failure_before_the_first_checkpoint() -> None:
+    """The job begins at step 0, from the manifest that its admission wrote."""
+    setting = Setting(hosts=5)
+    engine = setting.engine()
+    engine.admit("a", "1")
+    engine.tick()
+    setting.restored(engine, "a")
+    setting.kill("h0")
+    engine.tick()
+    assert setting.job("a").record.base == (0, 0)
+    setting.restored(engine, "a")
+    setting.sound()
+
+
+def test_23_manifests_are_ordered_by_epoch_then_step() -> None:
+    """After a fall-back, the larger step of an earlier epoch is not the newest (F7)."""
+    setting = Setting(hosts=6)
+    engine = setting.engine()
+    setting.running(engine, a=1)
+    assert setting.user.seal("a", (1, 1), 100, "abandoned")
+    setting.kill("h0")
+    engine.tick()
+    assert setting.user.lose("a", (1, 100))
+    setting.restored(engine, "a")
+    assert setting.user.seal("a", (1, 2), 60, "shards")
+    item = setting.store.get(seal_key("a", 1, 2, 60))
+    assert item is not None
+    assert manifest_of(item.value).parent == (1, 10)
+    setting.kill("h1")
+    engine.tick()
+    assert setting.job("a").record.base == (2, 60)
+    setting.sound()
+
+
+def test_24_a_manifest_goes_while_restore_reads_it() -> None:
+    """Who said that all had loaded must not run: Run needs the manifest to be there."""
+    setting = Setting(hosts=5)
+    broken(setting)
+    engine = setting.engine()
+    engine.tick()
+    job = setting.job("a")
+    assert job.record.base == (1, 10)
+    assert setting.user.loaded("a", job.token, (1, 10))
+    between(engine, "prepared", lambda: setting.user.lose("a", (1, 10)))
+    assert told(engine.tick().outcomes) == ["RUN aborted", "RESTORE applied"]
+    assert setting.job("a").record.base == (0, 0)
+    setting.sound()
+
+
+def test_25_a_freed_leaf_is_claimable_when_its_agent_confirms() -> None:
+    """Until then it is fenced; an agent that never answers keeps it so (F11)."""
+    setting = Setting(hosts=3)
+    engine = setting.engine()
+    setting.running(engine, a=2)
+    assert setting.user.release("a")
+    assert engine.admit("b", "2")
+    assert engine.tick().waiting == {"b": "no_leaves"}
+    assert setting.agents["h0"].confirm("a")
+    report = engine.tick()
+    assert report.waiting == {}
+    assert setting.owned("b") == [0, 2]
+    # A dead host confirms nothing; its next start is the proof.
+    setting.kill("h1")
+    engine.tick()
+    assert setting.agents["h1"].confirm("a").guard == "leaves_live"
+    setting.agents["h1"] = setting.agent("h1", "second")
+    setting.beat()
+    engine.tick()
+    assert setting.agents["h1"].confirm("a")
+    assert setting.fenced("a") == []
+    setting.sound()
