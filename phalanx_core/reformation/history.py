@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, TextIO
 
 from phalanx_core.errors import InvariantBroken, SaveError
@@ -236,7 +237,7 @@ class Historian:
         file.write(self.history.header())
 
     def poll(self) -> int:
-        """Write what happened since; how many transitions.
+        """Write what happened since; how many transitions, 0 if the store did not answer.
 
         Raises
         ------
@@ -249,7 +250,8 @@ class Historian:
         try:
             changes = self._watch.poll()
         except Unavailable:
-            self._watch = self._store.watch(codec.LOG, self._watch.revision)
+            with suppress(Unavailable):
+                self._watch = self._store.watch(codec.LOG, self._watch.revision)
             return 0
         for change in changes:
             for line in self.history.lines(change.item.value):
