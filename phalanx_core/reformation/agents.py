@@ -9,7 +9,15 @@ from phalanx_core.reformation.client import Client
 from phalanx_core.reformation.codec import Holding
 from phalanx_core.reformation.committing import Outcome
 from phalanx_core.reformation.layout import Layout
-from phalanx_core.reformation.stores import Put, Store, StoreError, UnknownLease
+from phalanx_core.reformation.stores import (
+    Delete,
+    Put,
+    Store,
+    StoreError,
+    UnknownLease,
+    absent,
+    modified_at,
+)
 
 
 class HostAgent(Client):
@@ -24,7 +32,7 @@ class HostAgent(Client):
     ttl_s
         Seconds without a heartbeat after which the host counts as dead, at the earliest.
     boot
-        Tells one start of the host from another; part of the agent's name.
+        Tells one start of the host from every other; part of the agent's name.
 
     Notes
     -----
@@ -50,21 +58,40 @@ class HostAgent(Client):
         layout.host_mask(host)
 
     def beat(self) -> bool:
-        """Keep the heartbeat alive, or begin it; whether the store took it."""
+        """Keep the heartbeat alive, or begin it; whether the store took it.
+
+        A heartbeat of an earlier start is ended first, so that this one is another
+        incarnation, however soon the host was back.
+        """
         try:
-            if self._lease:
-                try:
-                    self.store.keep_alive(self._lease)
-                    return True
-                except UnknownLease:
-                    self._lease = 0
-            lease = self.store.grant(self.ttl_s).number
-            heartbeat = codec.key("heartbeat", self.host)
-            self.store.transaction([], [Put(heartbeat, self.boot.encode(), lease)])
+            return self._kept() or self._begun()
         except StoreError:
             return False
-        self._lease = lease
-        return True
+
+    def _kept(self) -> bool:
+        if not self._lease:
+            return False
+        try:
+            self.store.keep_alive(self._lease)
+        except UnknownLease:
+            self._lease = 0
+        return self._lease != 0
+
+    def _begun(self) -> bool:
+        heartbeat = codec.key("heartbeat", self.host)
+        found = self.store.get(heartbeat)
+        if found and found.value == self.boot.encode():
+            # One of our own, sent before, whose answer was lost.
+            self._lease = found.lease
+            return self._kept()
+        if found:
+            same = modified_at(heartbeat, found.mod_revision)
+            self.store.transaction([same], [Delete(heartbeat)])
+        lease = self.store.grant(self.ttl_s).number
+        begin = Put(heartbeat, self.boot.encode(), lease)
+        if self.store.transaction([absent(heartbeat)], [begin]).succeeded:
+            self._lease = lease
+        return self._lease != 0
 
     def fences(self) -> list[Holding]:
         """Tokens that may still run here, and whose end somebody waits for.

@@ -98,12 +98,16 @@ class Manifest(NamedTuple):
     content
         A text of the embedder's: where the shards are.
     nonce
-        Of the transaction that wrote it.
+        Of the transaction that sealed it.
+    lost
+        Whether it can no longer be read. The record stays, so that a late copy of the
+        seal does not bring it back.
     """
 
     parent: tuple[int, int] | None
     content: str
     nonce: str
+    lost: bool = False
 
 
 def name_part(name: str) -> bytes:
@@ -263,6 +267,7 @@ def manifest_bytes(manifest: Manifest) -> bytes:
     return packed({**manifest._asdict(), "v": VERSION})
 
 
+@lru_cache(maxsize=4096)
 def manifest_of(data: bytes) -> Manifest:
     """The manifest of a value.
 
@@ -278,6 +283,7 @@ def manifest_of(data: bytes) -> Manifest:
             None if parent is None else (parent[0], parent[1]),
             value["content"],
             value["nonce"],
+            value["lost"],
         )
     except (KeyError, TypeError, IndexError) as error:
         raise SaveError(f"a manifest: {error!r}") from error

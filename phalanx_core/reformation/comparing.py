@@ -15,7 +15,9 @@ from phalanx_core.reformation.observing import View
 from phalanx_core.reformation.records import Cause
 from phalanx_core.reformation.stores import (
     Compare,
+    Field,
     Range,
+    Relation,
     absent,
     created_at,
     modified_at,
@@ -118,11 +120,18 @@ def _seal(view: View, event: Event, facts: Facts) -> Compares:
     yield absent(codec.seal_key(facts.name, event.uid, event.epoch, facts.step))
 
 
+def _sealed(view: View, event: Event, manifest: tuple[int, int]) -> Compare:
+    """A manifest can still be read, as it could when it was observed."""
+    job = view.jobs[event.job]
+    found = codec.seal_key(job.name, job.record.uid, *manifest)
+    # One that could not be read then has no revision, and fails.
+    return modified_at(found, job.seals.get(manifest, view.revision + 1))
+
+
 def _restore(view: View, event: Event, facts: Facts) -> Compares:
     yield from _epoch(view, event, facts)
     yield _whole(facts.name)
-    base = codec.seal_key(facts.name, event.uid, event.manifest, facts.step)
-    yield present(base)
+    yield _sealed(view, event, (event.manifest, facts.step))
 
 
 def _run(view: View, event: Event, facts: Facts) -> Compares:
@@ -130,7 +139,7 @@ def _run(view: View, event: Event, facts: Facts) -> Compares:
     yield _whole(facts.name)
     base = view.jobs[event.job].record.base
     if base is not None:
-        yield present(codec.seal_key(facts.name, event.uid, *base))
+        yield _sealed(view, event, base)
 
 
 def _fence(view: View, event: Event, facts: Facts) -> Compares:
@@ -143,19 +152,12 @@ def _fence(view: View, event: Event, facts: Facts) -> Compares:
 
 
 def _lose(view: View, event: Event, facts: Facts) -> Compares:
-    """The manifest is there, and the epoch has another one exactly if it had."""
+    """The manifest can be read, and none of its epoch was sealed or lost meanwhile."""
     yield from _epoch(view, event, facts)
-    job = view.jobs[event.job]
-    uid, epoch, step = job.record.uid, event.manifest, facts.step
-    manifest = codec.seal_key(job.name, uid, epoch, step)
-    yield present(manifest)
-    others = [one for one in job.seals if one[0] == epoch and one[1] != step]
-    if others:
-        yield present(codec.seal_key(job.name, uid, *max(others)))
-    else:
-        whole = Range.prefix(codec.seal_key(job.name, uid, epoch, 0)[:-20])
-        yield absent(Range(whole.start, manifest))
-        yield absent(Range(manifest + b"\0", whole.end))
+    yield _sealed(view, event, (event.manifest, facts.step))
+    uid = view.jobs[event.job].record.uid
+    whole = codec.prefix("seal", facts.name, f"{uid:010}", f"{event.manifest:010}")
+    yield Compare(Range.prefix(whole), Field.MOD, Relation.LESS, view.revision + 1)
 
 
 def _commit(view: View, proposal: Event, unclaimed: Compares) -> Compares:

@@ -49,7 +49,8 @@ class JobView:
     owned, fenced
         Its blocks, by path.
     seals
-        (epoch, step) of its manifests, ascending.
+        (epoch, step) of its manifests that can be read, ascending, and the revisions at
+        which they were sealed.
     lost
         Hosts that died under it.
     loaded
@@ -62,7 +63,7 @@ class JobView:
     created: int
     owned: list[Block] = field(default_factory=list)
     fenced: list[Block] = field(default_factory=list)
-    seals: list[tuple[int, int]] = field(default_factory=list)
+    seals: dict[tuple[int, int], int] = field(default_factory=dict)
     lost: list[str] = field(default_factory=list)
     loaded: tuple[int, int] | None = None
 
@@ -239,10 +240,10 @@ class View:
             block = Block(path, mask, holding, item.mod_revision)
             job = found[_known(index, holding.job)]
             (job.fenced if holding.fenced else job.owned).append(block)
-        for (name, uid, epoch, step), _ in families.get("seal", ()):
+        for (name, uid, epoch, step), item in families.get("seal", ()):
             job = found[_known(index, name)]
-            if int(uid) == job.record.uid:
-                job.seals.append((int(epoch), int(step)))
+            if int(uid) == job.record.uid and not codec.manifest_of(item.value).lost:
+                job.seals[int(epoch), int(step)] = item.mod_revision
         for (name, host), _ in families.get("lost", ()):
             found[_known(index, name)].lost.append(host)
         for (name,), item in families.get("loaded", ()):

@@ -319,7 +319,7 @@ def _of_manifests(
         return [Put(key, codec.manifest_bytes(first))]
     key = codec.seal_key(name, job.uid, event.manifest, facts.step)
     if event.action == Action.LOSE:
-        return [Delete(key)]
+        return [Put(key, codec.manifest_bytes(Manifest(None, "", facts.nonce, True)))]
     if event.action == Action.SEAL and view:
         key = codec.seal_key(name, job.uid, event.epoch, facts.step)
         mine = [one for one in view.seals if one < (event.epoch, facts.step)]

@@ -141,7 +141,7 @@ def test_seal_compares_the_phase() -> None:
     user = setting.user
     between(user, "prepared", lambda: setting.engine().step())
     assert user.seal("a", (1, 1), 20, "late").fate is Fate.ABORTED
-    assert setting.job("a").seals == [(0, 0), (1, 10)]
+    assert list(setting.job("a").seals) == [(0, 0), (1, 10)]
     assert user.seal("a", (1, 1), 20, "late").guard == "running"
     setting.sound()
 
@@ -154,7 +154,7 @@ def test_seal_compares_the_token() -> None:
     engine.tick()
     setting.restored(engine, "a")
     assert setting.user.seal("a", (1, 1), 20, "zombie").guard == "token_current"
-    assert setting.job("a").seals == [(0, 0), (1, 10)]
+    assert list(setting.job("a").seals) == [(0, 0), (1, 10)]
     setting.sound()
 
 
@@ -288,7 +288,7 @@ def test_a_lost_manifest_compares_what_else_there_is() -> None:
     between(user, "prepared", lambda: engine.seal("a", (1, 1), 20, "more"))
     assert user.lose("a", (1, 10)).fate is Fate.ABORTED
     assert user.lose("a", (1, 10))
-    assert setting.job("a").seals == [(0, 0), (1, 20)]
+    assert list(setting.job("a").seals) == [(0, 0), (1, 20)]
     setting.sound()
 
 

@@ -305,7 +305,7 @@ def test_37_two_jobs_are_drained_into_one_spare() -> None:
     report = engine.tick()
     assert setting.owned("a") == [5]
     assert (setting.phase("b"), setting.epoch("b")) == ("RUN", 1)
-    assert report.waiting == {"a": "no_leaves"}
+    assert report.waiting == {"b": "no_leaves"}
     setting.sound()
 
 

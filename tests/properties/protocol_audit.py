@@ -171,12 +171,15 @@ class Auditor:
     def _check_run(self, job: str, now: dict[str, Any]) -> None:
         epoch, step = now["base"]
         key = f"seal/{job}/{now['uid']:010}/{epoch:010}/{step:020}".encode()
-        if epoch >= now["epoch"] or ROOT + key not in self.raw:
+        manifest = self.raw.get(ROOT + key)
+        if not manifest or json.loads(manifest)["lost"] or epoch >= now["epoch"]:
             raise Violation(f"{job} runs from a manifest that is not there")
 
     def _check_seal(self, key: bytes, value: bytes, version: int) -> None:
         job, uid, epoch, step = key[len(ROOT) :].decode().split("/")[1:]
         now = self.epochs[job]
+        if json.loads(value)["lost"]:
+            return
         if version != 1:
             raise Violation(f"{key!r} was sealed twice")
         if (int(uid), int(epoch)) != (now["uid"], now["epoch"]):

@@ -364,7 +364,7 @@ class World:
         view = self.view()
         for job in view.jobs:
             if job.seals and job.record.phase != Phase.GONE:
-                manifest = self.rng.choice(job.seals)
+                manifest = self.rng.choice(list(job.seals))
                 self._asked(lambda j=job, m=manifest: self.client.lose(j.name, m))
                 return
 
