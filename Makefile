@@ -5,6 +5,8 @@ PYTHON ?= $(shell python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 
 VENV := .venv
 PY := $(VENV)/bin/python
 CAMPAIGN ?= 1000000
+SCHEDULES ?= 1000000
+SEED ?= 0
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
 
@@ -13,7 +15,7 @@ C_FORMATTED := $(C_SOURCES) $(wildcard bindings/*.c tests/c/*.[ch] tests/fuzz/*.
 BUILD_INPUTS := pyproject.toml setup.py $(wildcard bindings/*.py bindings/*.c) $(C_SOURCES)
 CLUSTERS := $(sort $(wildcard examples/clusters/*))
 
-.PHONY: demo test native lint analyse pytest bench decisions verify fuzz sanitize mutants reproduction coverage clean
+.PHONY: demo test native lint analyse pytest bench decisions verify simulate-protocol fuzz sanitize mutants reproduction coverage clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.demo
@@ -75,6 +77,10 @@ verify: $(VENV)/.all
 
 fuzz: $(VENV)/.all
 	tests/fuzz/run.sh campaign $(CAMPAIGN)
+
+# Schedules of the protocol in a faulty world, over both cores; the floors are printed.
+simulate-protocol: $(VENV)/.all
+	$(PY) -m tests.properties.protocol_walk --schedules $(SCHEDULES) --seed $(SEED)
 
 mutants: $(VENV)/.all
 	$(PY) tests/mutants/run.py

@@ -41,6 +41,30 @@ WEIGHTS = {
 }
 
 
+# Least count of each in a thousand schedules.
+FLOORS = {
+    **dict.fromkeys(("SEAL", "RESTORE", "RUN", "COMMIT", "FENCE", "FAIL", "HEAL"), 300),
+    **dict.fromkeys(("ADMIT", "DETECT", "PLAN", "RELEASE", "SUSPECT", "LOSE"), 100),
+    **dict.fromkeys(("DRAIN", "RESIZE", "TRUST", "RESTORE->PLAN", "zombie"), 10),
+    **dict.fromkeys(("host died", "host returned", "false expiry"), 50),
+    **dict.fromkeys(("COMMIT aborted", "COMMIT stale", "COMMIT unknown"), 5),
+    **dict.fromkeys(("DETECT stale", "FAIL aborted", "FAIL unknown", "RUN stale"), 5),
+    **dict.fromkeys(("crash observed", "crash prepared", "crash answered"), 10),
+    **dict.fromkeys(("seal refused running", "seal refused token_current"), 20),
+    "rest run": 500,
+    "rest waits no_leaves": 20,
+}
+
+
+def too_rare(seen: Counter[str], schedules: int) -> dict[str, int]:
+    """What was met less often than so many schedules should meet it."""
+    return {
+        name: seen[name]
+        for name, floor in FLOORS.items()
+        if seen[name] < floor * schedules // 1000
+    }
+
+
 def schedule(seed: int, steps: int = STEPS) -> Counter[str]:
     """One schedule: jobs come, things happen, faults stop, and all comes to rest.
 
@@ -87,15 +111,22 @@ def main(arguments: list[str] | None = None) -> int:
         range(first, min(first + many, last)) for first in range(given.seed, last, many)
     ]
     seen: Counter[str] = Counter()
-    with get_context("spawn").Pool(given.processes) as pool:
-        for part in pool.imap(schedules, parts):
-            seen += part
+    try:
+        with get_context("spawn").Pool(given.processes) as pool:
+            for part in pool.imap(schedules, parts):
+                seen.update(part)
+    except Violation as violation:
+        print(f"VIOLATION: {violation}")
+        return 1
     seconds = time.perf_counter() - begin
     for name, count in sorted(seen.items()):
-        print(f"{count:>10} {name}")
+        least = FLOORS.get(name, 0) * given.schedules // 1000
+        print(f"{count:>10} {name}" + (f" (at least {least})" if least else ""))
     print(f"{given.schedules} schedules in {seconds:.1f} s: ", end="")
     print(f"{given.schedules / seconds:.0f} a second on {given.processes} processes")
-    return 0
+    for name, count in (rare := too_rare(seen, given.schedules)).items():
+        print(f"met too rarely: {name}, {count} times")
+    return 1 if rare else 0
 
 
 if __name__ == "__main__":

@@ -1,0 +1,189 @@
+"""The same story on every store; on SQLite also with a second replica in a process."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from phalanx_core.reformation import (
+    Engine,
+    EngineOptions,
+    FirstFree,
+    HostAgent,
+    Layout,
+    Phase,
+)
+from phalanx_core.reformation.history import (
+    Historian,
+    records_from_dict,
+    records_to_dict,
+)
+from phalanx_core.reformation.observing import observe
+from phalanx_core.reformation.stores import (
+    MemoryStore,
+    SqliteStore,
+    Store,
+    VirtualClock,
+)
+
+HOSTS = [(f"h{at}", 2) for at in range(4)]
+ROOT = Path(__file__).resolve().parents[3]
+REPLICA = """
+import sys, time
+from phalanx_core.reformation import Engine, EngineOptions, FirstFree, Layout
+from phalanx_core.reformation.stores import SqliteStore
+layout = Layout([(f"h{at}", 2) for at in range(4)])
+store = SqliteStore(sys.argv[1])
+options = EngineOptions(lead=False)
+engine = Engine(store, layout, FirstFree(), sys.argv[2], time.time, options)
+until = time.monotonic() + float(sys.argv[3])
+print("ready", flush=True)
+while time.monotonic() < until:
+    for one in engine.tick().outcomes:
+        print(one.action.name, one.fate.value, flush=True)
+    time.sleep(0.002)
+"""
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    """An empty store of each kind, whose leases end by a clock that stands still."""
+    clock = VirtualClock()
+    made: Store = (
+        MemoryStore(clock)
+        if request.param == "memory"
+        else SqliteStore(tmp_path / "store.db", clock)
+    )
+    yield made
+    made.close()
+
+
+def begun(store: Store, layout: Layout, name: str = "first") -> Engine:
+    """An engine, and heartbeats of all hosts."""
+    clock = VirtualClock()
+    for host in layout.hosts:
+        assert HostAgent(store, layout, host, clock, 60.0).beat()
+    return Engine(store, layout, FirstFree(), name, clock, EngineOptions(lead=False))
+
+
+def to_run(engine: Engine, job: str) -> None:
+    """A job's workers load, and it runs."""
+    engine.tick()
+    found = engine.observe().job(job)
+    assert found.record.base is not None
+    assert engine.loaded(job, found.token, found.record.base)
+    engine.tick()
+    assert engine.observe().job(job).record.phase == Phase.RUN
+
+
+def test_a_failure_is_repaired(store: Store) -> None:
+    """Admit, run, seal, lose a host, repair, restore the seal, run: and the history of it."""
+    layout = Layout(HOSTS)
+    engine = begun(store, layout)
+    engine.observe()
+    lines = io.StringIO()
+    historian = Historian(store, layout, lines)
+    assert engine.admit("a", "3")
+    to_run(engine, "a")
+    assert engine.seal("a", (1, 1), 100, "shards")
+    heartbeat = store.get(b"phalanx/heartbeat/h0")
+    assert heartbeat is not None
+    store.revoke(heartbeat.lease)
+    report = engine.tick()
+    assert report.wanted[0].ranks == (3, 4, 2)
+    assert report.wanted[0].base == (1, 100)
+    to_run(engine, "a")
+    historian.poll()
+    actions = [
+        json.loads(line).get("action") for line in lines.getvalue().split("\n")[:-1]
+    ]
+    assert actions == [
+        None,
+        *("ADMIT", "HEAL", "PLAN", "COMMIT", "RESTORE", "RUN", "SEAL"),
+        *("FAIL", "DETECT", "PLAN", "COMMIT", "RESTORE", "RUN"),
+    ]
+
+
+def test_a_restart_knows_everything(store: Store) -> None:
+    """An engine that begins finds the records, the ranks and what should run as they were."""
+    layout = Layout(HOSTS)
+    engine = begun(store, layout)
+    assert engine.admit("a", "3")
+    assert engine.admit("b", "2")
+    to_run(engine, "a")
+    to_run(engine, "b")
+    assert engine.suspect(["h0"], "ecc")
+    assert engine.release("b")
+    last = engine.tick()
+    second = Engine(
+        store,
+        Layout(HOSTS),
+        FirstFree(),
+        "second",
+        VirtualClock(),
+        EngineOptions(lead=False),
+    )
+    report = second.tick()
+    assert report.wanted == last.wanted
+    assert report.waiting == last.waiting
+    records = second.observe().records
+    assert records == engine.observe().records
+    assert records_from_dict(records_to_dict(records)) == records
+
+
+def test_replicas_in_two_processes(tmp_path: Path) -> None:
+    """Both act on one file at once; each epoch step is taken once, and all jobs run."""
+    path = tmp_path / "store.db"
+    layout = Layout(HOSTS)
+    store = SqliteStore(path)
+    clock = time.time
+    agents = [HostAgent(store, layout, host, clock, 60.0) for host in layout.hosts]
+    for agent in agents:
+        assert agent.beat()
+    engine = Engine(
+        store, layout, FirstFree(), "here", clock, EngineOptions(lead=False)
+    )
+    engine.observe()
+    lines = io.StringIO()
+    historian = Historian(store, layout, lines)
+    other = subprocess.Popen(
+        [sys.executable, "-c", REPLICA, str(path), "there", "2.5"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert other.stdout is not None
+    assert other.stdout.readline() == "ready\n"
+    until = time.monotonic() + 2.0
+    steps = 0
+    while time.monotonic() < until:
+        steps += 1
+        name = f"j{steps % 3}"
+        view = engine.observe()
+        there = {job.name for job in view.jobs if job.record.phase != Phase.GONE}
+        if name not in there:
+            engine.admit(name, "2")
+        elif steps % 7 == 0:
+            engine.release(name)
+        engine.tick()
+        for want in engine.tick().wanted:
+            if want.phase == Phase.RESTORE and want.base:
+                engine.loaded(want.job, (want.uid, want.epoch), want.base)
+        for agent in agents:
+            for holding in agent.fences():
+                agent.confirm(holding.job)
+    told_there = other.communicate(timeout=30)[0]
+    assert other.returncode == 0
+    historian.poll()
+    told = historian.history.records._replace(failures=0)
+    assert told == observe(store, layout).records
+    assert historian.history.count > 50
+    assert "applied" in told_there
+    store.close()
