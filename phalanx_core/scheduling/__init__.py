@@ -4,6 +4,7 @@ from phalanx_core.scheduling.decision import Action, ActionKind, Cut, Decision, 
 from phalanx_core.scheduling.lease import Lease
 from phalanx_core.scheduling.oak import OakRound, oak
 from phalanx_core.scheduling.options import EarlyEviction, SchedulerOptions
+from phalanx_core.scheduling.proposing import PlannerProposals, layout_of, request_of
 from phalanx_core.scheduling.records import JobState, JobStatus
 from phalanx_core.scheduling.request import Configuration, JobRequest
 from phalanx_core.scheduling.scheduler import Scheduler
@@ -20,8 +21,11 @@ __all__ = [
     "JobStatus",
     "Lease",
     "OakRound",
+    "PlannerProposals",
     "Scheduler",
     "SchedulerOptions",
     "Why",
+    "layout_of",
     "oak",
+    "request_of",
 ]
