@@ -38,6 +38,8 @@ from phalanx_core.reformation.records import Cause, Phase
 ROOT = b"phalanx/"
 LAYOUT, LEADER, LOG = ROOT + b"layout", ROOT + b"leader", ROOT + b"log"
 OWNERS, REPAIRS = ROOT + b"owners", ROOT + b"repairs"
+# One for all, since making one costs more than it does.
+ENCODER = json.JSONEncoder(separators=(",", ":"), sort_keys=True)
 VERSION = 1
 """Of the records; an engine leaves a store alone whose records are of a later one."""
 
@@ -164,7 +166,7 @@ def parts_of(found: bytes) -> tuple[str, ...]:
 
 def packed(value: Any) -> bytes:
     """A value as JSON: equal bytes for equal values."""
-    return json.dumps(value, separators=(",", ":"), sort_keys=True).encode()
+    return ENCODER.encode(value).encode()
 
 
 def unpacked(data: bytes, what: str) -> Any:

@@ -88,8 +88,11 @@ def _suspect(view: View, event: Event, facts: Facts) -> Compares:
 
 
 def _trust(view: View, event: Event, facts: Facts) -> Compares:
+    """The verdicts stand, and their hosts live, or do not, as they did."""
     for host in view.layout.hosts_of(event.leaves):
         yield _verdict_stands(view, host)
+        known = view.host_revisions.get(host, 0)
+        yield modified_at(codec.key("host", host), known)
 
 
 def _verdict_stands(view: View, host: str) -> Compare:

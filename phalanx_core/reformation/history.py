@@ -28,6 +28,7 @@ from phalanx_core.reformation.records import Cause, Job, Phase, Records
 from phalanx_core.reformation.stores import Store, Unavailable
 from phalanx_core.reformation.transition import transition
 
+ENCODER = json.JSONEncoder(separators=(",", ":"))
 MASKS = ("live", "suspect", "lost")
 OF_NO_JOB = {Action.FAIL, Action.HEAL, Action.SUSPECT, Action.TRUST}
 
@@ -260,4 +261,4 @@ class Historian:
 
 
 def _line(value: dict[str, Any]) -> str:
-    return json.dumps(value, separators=(",", ":")) + "\n"
+    return ENCODER.encode(value) + "\n"

@@ -6,8 +6,18 @@ and the transaction arrives late.
 
 from __future__ import annotations
 
-from phalanx_core.reformation import Action, Engine, Fate, Outcome
-from tests.cases.protocol_setting import Setting, between
+from phalanx_core.reformation import (
+    Action,
+    Ask,
+    Client,
+    Engine,
+    Fate,
+    HostAgent,
+    Outcome,
+    Proposal,
+)
+from phalanx_core.reformation.stores import Fault, FaultKind, FaultyStore, Listed
+from tests.cases.protocol_setting import TTL_S, Setting, between
 
 
 def late(engine: Engine, *others: object) -> Outcome:
@@ -267,15 +277,85 @@ def test_a_withdrawn_verdict_pins_the_leaf() -> None:
     class Leaving:
         """Gives up every leaf that it may."""
 
-        def propose(self, ask: object) -> object:
+        def propose(self, ask: Ask) -> Proposal:
             """See :class:`RepairPlanner`."""
-            from phalanx_core.reformation import Proposal
-
             return Proposal((2, 3), "2")
 
-    leaving = setting.engine(planner=Leaving())  # type: ignore[arg-type]
+    leaving = setting.engine(planner=Leaving())
     outcome = late(leaving, lambda: setting.user.trust(["h1"]))
     assert (outcome.action, outcome.fate) == (Action.COMMIT, Fate.ABORTED)
+    setting.sound()
+
+
+def test_a_withdrawn_verdict_compares_its_host() -> None:
+    """F12: a host that died meanwhile is not live again by the withdrawal."""
+    setting = Setting(hosts=3)
+    engine = setting.engine()
+    engine.tick()
+    assert setting.user.suspect(["h2"], "ecc")
+
+    def die() -> None:
+        setting.kill("h2")
+        engine.step()
+
+    between(setting.user, "prepared", die)
+    assert setting.user.trust(["h2"]).fate is Fate.ABORTED
+    assert list(setting.view().hosts) == ["h0", "h1"]
+    setting.user._hook = None
+    assert setting.user.trust(["h2"])
+    setting.sound()
+
+
+def test_a_late_copy_of_a_verdict_does_not_outlive_its_withdrawal() -> None:
+    """F13: a verdict that was sent twice is withdrawn once, and for good."""
+    setting = Setting(hosts=3)
+    setting.engine().tick()
+    link = FaultyStore(setting.store, Listed({1: Fault(FaultKind.DUPLICATE, 9)}))
+    user = Client(link, setting.layout, "operator", setting.clock)
+    assert user.suspect(["h2"], "ecc")
+    assert user.trust(["h2"])
+    assert link.deliver() == 1
+    assert setting.view().suspects == {}
+    setting.sound()
+
+
+def test_a_late_copy_of_a_seal_does_not_outlive_its_loss() -> None:
+    """F5: a manifest that was found unreadable stays so when its seal arrives again."""
+    setting = Setting(hosts=3)
+    setting.running(setting.engine(), a=1)
+    link = FaultyStore(setting.store, Listed({1: Fault(FaultKind.DUPLICATE, 9)}))
+    worker = Client(link, setting.layout, "worker", setting.clock)
+    assert worker.seal("a", (1, 1), 20, "shards")
+    assert setting.user.lose("a", (1, 20))
+    assert link.deliver() == 1
+    assert list(setting.job("a").seals) == [(0, 0), (1, 10)]
+    setting.sound()
+
+
+def test_a_heartbeat_that_lands_late_is_kept_or_ended() -> None:
+    """F18: the answer of a heartbeat is lost; what lands later is what is kept alive."""
+    setting = Setting(hosts=1)
+    setting.kill("h0")
+    link = FaultyStore(setting.store, Listed({2: Fault(FaultKind.DELAY, 9)}))
+    agent = HostAgent(link, setting.layout, "h0", setting.clock, TTL_S, "again")
+    assert not agent.beat()
+    assert agent.beat()
+    link.deliver()
+    for _ in range(4):
+        setting.clock.advance(TTL_S - 1)
+        assert agent.beat()
+    assert list(setting.view().beats) == ["h0"]
+
+
+def test_a_host_that_boots_within_its_lease_is_another_incarnation() -> None:
+    """F12: its processes died, whether or not the heartbeat had time to end."""
+    setting = Setting(hosts=4)
+    engine = setting.engine()
+    setting.running(engine, a=1)
+    agent = setting.agent("h0", "again")
+    assert agent.beat()
+    assert engine.tick().outcomes[0].action is Action.FAIL
+    assert setting.epoch("a") == 2
     setting.sound()
 
 

@@ -12,6 +12,7 @@ import gc
 import sys
 import time
 from collections import Counter
+from functools import partial
 from multiprocessing import get_context
 from random import Random
 
@@ -86,12 +87,12 @@ def schedule(seed: int, steps: int = STEPS) -> Counter[str]:
     return world.seen + world.auditor.seen
 
 
-def schedules(seeds: range) -> Counter[str]:
+def schedules(seeds: range, steps: int = STEPS) -> Counter[str]:
     """Counts over many schedules."""
     seen: Counter[str] = Counter()
     gc.disable()  # a schedule is small, and has no cycles to speak of
     for seed in seeds:
-        seen.update(schedule(seed))
+        seen.update(schedule(seed, steps))
         if seed % 256 == 0:
             gc.collect()
     return seen
@@ -102,6 +103,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--schedules", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--steps", type=int, default=STEPS)
     parser.add_argument("--processes", type=int, default=2)
     given = parser.parse_args(arguments)
     begin = time.perf_counter()
@@ -113,7 +115,7 @@ def main(arguments: list[str] | None = None) -> int:
     seen: Counter[str] = Counter()
     try:
         with get_context("spawn").Pool(given.processes) as pool:
-            for part in pool.imap(schedules, parts):
+            for part in pool.imap(partial(schedules, steps=given.steps), parts):
                 seen.update(part)
     except Violation as violation:
         print(f"VIOLATION: {violation}")
