@@ -238,7 +238,7 @@ class Client:
         self._sent += 1
         nonce = f"{self.name}:{self._sent}"
         given = Facts(nonce, self._now(), **facts)  # type: ignore[arg-type]
-        prepared = prepare(view, events, given, self.store.limits.operations)
+        prepared = prepare(view, events, given, self.store.limits)
         if isinstance(prepared, Refused):
             return Outcome(Fate.REFUSED, prepared.action, given.name, prepared.guard)
         self._passed("prepared")

@@ -158,17 +158,17 @@ class Engine(Client):
 
         Returns
         -------
-        Applied; or refused by a guard, by ``no_leaves`` if the planner has none, or
-        aborted: it runs on as before.
+        Applied; or refused by a guard, by ``no_leaves`` if the planner has none or
+        ``bad_request`` if it cannot read the request; or aborted: it runs on as before.
         """
         view = self.observe()
         index = self._index(view, job)
         found, core = view.jobs[index], view.records.jobs[index]
         must, may = guards.resize_bounds(view.records, index)
         ask = Ask(job, Cause.RESIZE, request, found.record.ranks, must, may)
-        proposal = self.planner.propose(ask)
-        if proposal is None:
-            return Outcome(Fate.REFUSED, Action.RESIZE, job, "no_leaves")
+        proposal = self._proposal(ask)
+        if isinstance(proposal, str):
+            return Outcome(Fate.REFUSED, Action.RESIZE, job, proposal)
         mask = self._mask_of(proposal)
         events = (
             Event(Action.RESIZE, index, mask, core.epoch, core.uid),
@@ -262,9 +262,9 @@ class Engine(Client):
         if cause != Cause.REPAIR and guards.repair_waits(view.records, index):
             return Outcome(Fate.REFUSED, action, job.name, "first_served")
         ask = Ask(job.name, cause, job.record.request, job.record.ranks, must, may)
-        proposal = self.planner.propose(ask)
-        if proposal is None:
-            return Outcome(Fate.REFUSED, action, job.name, "no_leaves")
+        proposal = self._proposal(ask)
+        if isinstance(proposal, str):
+            return Outcome(Fate.REFUSED, action, job.name, proposal)
         events = (
             Event(action, index, self._mask_of(proposal), core.epoch, core.uid),
             Event(Action.COMMIT, index, 0, core.epoch, core.uid),
@@ -285,6 +285,14 @@ class Engine(Client):
             ranks=proposal.ranks,
             request=proposal.request,
         )
+
+    def _proposal(self, ask: Ask) -> Proposal | str:
+        """The planner's proposal, or why there is none."""
+        try:
+            return self.planner.propose(ask) or "no_leaves"
+        except InvalidRequest:
+            # One job that asks for what cannot be must not keep the others waiting.
+            return "bad_request"
 
     def _mask_of(self, proposal: Proposal) -> int:
         """Mask of a proposal; 0, which every guard refuses, if a leaf is none."""

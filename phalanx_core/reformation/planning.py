@@ -67,7 +67,8 @@ class RepairPlanner(Protocol):
     def propose(self, ask: Ask) -> Proposal | None:
         """Leaves for a job, None if it has to wait.
 
-        A proposal that breaks ``must`` and ``may`` is refused, so the job waits.
+        A proposal that breaks ``must`` and ``may`` is refused, so the job waits; so it
+        does if this raises InvalidRequest.
         """
         ...
 
@@ -91,6 +92,16 @@ def mask_of(ranks: tuple[int, ...]) -> int:
             raise InvalidRequest(f"ranks: two have leaf {leaf}")
         mask |= 1 << leaf
     return mask
+
+
+def _number(request: str) -> int:
+    try:
+        wanted = int(request)
+    except ValueError:
+        wanted = 0
+    if wanted < 1:
+        raise InvalidRequest(f"request {request!r}: a number of leaves from 1")
+    return wanted
 
 
 class FirstFree:
@@ -122,7 +133,7 @@ class FirstFree:
         # A drain leaves leaves behind that it might keep, and changes no size.
         draining = ask.cause == Cause.DRAIN
         usable = ask.must if draining else ask.must | ask.may
-        wanted = len(ask.ranks) if draining else int(ask.request)
+        wanted = len(ask.ranks) if draining else _number(ask.request)
         ranks = ask.ranks[:wanted]
         kept = [leaf if usable >> leaf & 1 else -1 for leaf in ranks]
         kept += [-1] * (wanted - len(kept))

@@ -17,10 +17,20 @@ from phalanx_core.reformation.events import Action, Effect, Event, Refused
 from phalanx_core.reformation.layout import Layout
 from phalanx_core.reformation.observing import JobView, View
 from phalanx_core.reformation.records import Job, Phase, Records
-from phalanx_core.reformation.stores import Compare, Delete, Operation, Put, Range, Read
+from phalanx_core.reformation.stores import (
+    Compare,
+    Delete,
+    Limits,
+    Operation,
+    Put,
+    Range,
+    Read,
+    Where,
+)
 from phalanx_core.reformation.transition import transition
 
 GONE = Phase.GONE
+ETCD = Limits()
 MARKED = {
     Action.DETECT,
     Action.COMMIT,
@@ -101,7 +111,10 @@ class Prepared:
 
 
 def prepare(
-    view: View, events: tuple[Event, ...], facts: Facts, operations_max: int = 128
+    view: View,
+    events: tuple[Event, ...],
+    facts: Facts,
+    limits: Limits = ETCD,
 ) -> Prepared | Refused:
     """One transaction for a transition, or for a proposal and its commit.
 
@@ -113,13 +126,13 @@ def prepare(
         One, or a proposal followed by its commit.
     facts
         The rest.
-    operations_max
-        Of each list, as the store's limits say.
+    limits
+        The store's.
 
     Returns
     -------
-    The transaction; or the guard that refuses, of the core, or ``operations_max`` if the
-    transaction is too long for the store.
+    The transaction; or the guard that refuses, of the core, or ``operations_max`` or
+    ``bytes_max`` if the transaction is too long for the store.
 
     Notes
     -----
@@ -136,11 +149,13 @@ def prepare(
             return taken
         records, effects = taken
     then = _operations(view, events, records, facts)
-    compares = comparing.compares_of(view, events, facts, operations_max)
-    if max(len(then), len(compares)) > operations_max:
+    compares = comparing.compares_of(view, events, facts, limits.operations)
+    if max(len(then), len(compares)) > limits.operations:
         return Refused(event.action, "operations_max")
     marker, found = _marker(view, event, facts)
     otherwise = (Read(marker),) if marker else ()
+    if _size(compares, (*then, *otherwise)) > limits.request_bytes:
+        return Refused(event.action, "bytes_max")
     return Prepared(
         event=event,
         facts=facts,
@@ -153,6 +168,26 @@ def prepare(
         effects=effects,
         after=records,
     )
+
+
+def _size(compares: tuple[Compare, ...], operations: tuple[Operation, ...]) -> int:
+    """Bytes of keys and values, as stores count them."""
+    size = 0
+    for compare in compares:
+        size += _bytes(compare.where)
+        size += len(compare.value) if isinstance(compare.value, bytes) else 0
+    for one in operations:
+        if isinstance(one, Put):
+            size += len(one.key) + len(one.value)
+        else:
+            size += _bytes(one.where)
+    return size
+
+
+def _bytes(where: Where) -> int:
+    if isinstance(where, bytes):
+        return len(where)
+    return len(where.start) + len(where.end or b"")
 
 
 def _of_a_step(view: View, event: Event, facts: Facts) -> bool:

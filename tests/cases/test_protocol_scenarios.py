@@ -308,12 +308,13 @@ def test_16_a_transaction_longer_than_the_store_takes() -> None:
 
 
 def test_17_a_transaction_of_too_many_bytes() -> None:
-    """The store refuses it by its limit, and nothing was applied."""
+    """It is refused before it is sent, and nothing was applied."""
     setting = Setting()
     engine = setting.engine()
-    with pytest.raises(ValueError, match="the limit is"):
-        engine.admit("a", "1" * 2_000_000)
-    assert setting.view().jobs == []
+    revision = setting.view().revision
+    assert engine.admit("a", "1" * 2_000_000).guard == "bytes_max"
+    assert setting.view().revision == revision
+    assert engine.admit("a", "1" * 1_500_000)
     setting.sound()
 
 

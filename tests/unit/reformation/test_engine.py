@@ -1,0 +1,220 @@
+"""The engine's calls, its options and who leads: cases with literal outcomes."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from phalanx_core.errors import InvalidRequest, UnknownJob
+from phalanx_core.reformation import (
+    Action,
+    Client,
+    Damping,
+    Engine,
+    EngineOptions,
+    Fate,
+    FirstFree,
+    HostAgent,
+    Layout,
+    Proposal,
+)
+from phalanx_core.reformation.stores import MemoryStore, Unavailable, VirtualClock
+from tests.cases.protocol_setting import Setting, told
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("lead_s", 0.0),
+        ("lead_s", float("nan")),
+        ("misses_max", 0),
+        ("steps_max", 1.5),
+        ("repairs_max", 0),
+        ("repairs_max", True),
+    ],
+)
+def test_bad_options_are_named(name: str, value: Any) -> None:
+    """The option, its value and the rule."""
+    with pytest.raises(InvalidRequest, match=name):
+        EngineOptions(**{name: value})
+
+
+@pytest.mark.parametrize(("name", "value"), [("hosts", -1), ("wait_s", float("inf"))])
+def test_bad_damping_is_named(name: str, value: Any) -> None:
+    """The field, its value and the rule."""
+    with pytest.raises(InvalidRequest, match=name):
+        Damping(**{name: value})
+    assert Damping(wait_s=Fraction(1, 2)).wait_s == 0.5  # type: ignore[arg-type]
+
+
+def test_what_nobody_has_is_named() -> None:
+    """Jobs and hosts that there are none of, and names that are none."""
+    setting = Setting()
+    engine = setting.engine()
+    for call in (
+        lambda: engine.release("a"),
+        lambda: engine.resize("a", "2"),
+        lambda: engine.seal("a", (1, 1), 0, ""),
+        lambda: engine.lose("a", (0, 0)),
+        lambda: engine.loaded("a", (1, 1), (0, 0)),
+        lambda: engine.fence("a", "h0"),
+    ):
+        with pytest.raises(UnknownJob, match="'a'"):
+            call()
+    for call in (
+        lambda: engine.suspect(["h9"], "odd"),
+        lambda: engine.trust(["h9"]),
+        lambda: setting.agent("h9"),
+        lambda: engine.admit("", "1"),
+        lambda: Client(setting.store, setting.layout, "", setting.clock),
+    ):
+        with pytest.raises(InvalidRequest):
+            call()
+    setting.running(engine, a=1)
+    with pytest.raises(InvalidRequest, match="step is -1"):
+        engine.seal("a", (1, 1), -1, "")
+    assert len(setting.view().jobs) == 1
+
+
+def test_a_job_is_admitted_once() -> None:
+    """A second admission of a job that is there is refused by its guard."""
+    setting = Setting()
+    engine = setting.engine()
+    assert engine.admit("a", "1").fate is Fate.APPLIED
+    again = engine.admit("a", "1")
+    assert (again.fate, again.guard, again.action) == (
+        Fate.REFUSED,
+        "job_gone",
+        Action.ADMIT,
+    )
+    assert not again
+
+
+def test_names_of_any_characters() -> None:
+    """A name is quoted wherever it is part of a key."""
+    setting = Setting()
+    engine = setting.engine()
+    name = "team a/llama 3:7%\n\u00e9"
+    setting.running(engine, **{name: 2})
+    setting.kill("h0")
+    engine.tick()
+    assert setting.epoch(name) == 2
+    assert setting.view().job(name).seals.keys() == {(0, 0), (1, 10)}
+
+
+def test_one_engine_leads_at_a_time() -> None:
+    """The other waits, and takes over when the lease ends; the first then stands back."""
+    setting = Setting()
+    first = setting.engine(lead=True, lead_s=3.0)
+    second = setting.engine(lead=True, lead_s=3.0)
+    leads = []
+    for second_s in range(8):
+        if second_s < 3 or second_s > 6:
+            leads.append(("first", first.tick().leads))
+        leads.append(("second", second.tick().leads))
+        setting.clock.advance(1.0)
+    assert leads == [
+        *(("first", True), ("second", False)) * 3,
+        ("second", False),
+        ("second", False),
+        ("second", True),
+        ("second", True),
+        ("first", False),
+        ("second", True),
+    ]
+
+
+def test_a_tick_of_a_store_out_of_reach_is_empty() -> None:
+    """No error passes through, and nothing is wanted of nobody."""
+    clock = VirtualClock()
+    store = MemoryStore(clock)
+    engine = Engine(store, Layout([("h0", 1)]), FirstFree(), "e", clock)
+    store.close()
+    report = engine.tick()
+    assert report == (False, (), {}, (), 0)
+    with pytest.raises(Unavailable):
+        engine.step()
+
+
+@pytest.mark.parametrize("ranks", [(9,), (-1,), (0, 0), (), (1, 2, 3)])
+def test_a_planner_that_is_wrong_is_refused(ranks: tuple[int, ...]) -> None:
+    """Leaves that do not exist, twice one, none, or a dead one: the job waits."""
+
+    class Wrong:
+        """Always proposes the same."""
+
+        def propose(self, ask: object) -> Proposal:
+            """See :class:`RepairPlanner`."""
+            return Proposal(ranks, "1")
+
+    setting = Setting(hosts=4)
+    setting.kill("h3")
+    engine = setting.engine(planner=Wrong())
+    assert engine.admit("a", "1")
+    assert engine.tick().waiting == {"a": "plan_bounds"}
+    assert setting.owned("a") == []
+    setting.sound()
+
+
+@pytest.mark.parametrize("request_text", ["", "many", "0", "-3"])
+def test_a_request_that_is_none_keeps_nobody_waiting(request_text: str) -> None:
+    """The job waits with that reason, and the next one runs."""
+    setting = Setting()
+    engine = setting.engine()
+    assert engine.admit("a", request_text)
+    assert engine.admit("b", "2")
+    report = engine.tick()
+    assert report.waiting == {"a": "bad_request"}
+    assert setting.owned("b") == [0, 1]
+    assert engine.resize("a", "1").guard == "running_whole"
+    setting.restored(engine, "b")
+    assert engine.resize("b", request_text).guard == "bad_request"
+    setting.sound()
+
+
+def test_ticks_are_bounded() -> None:
+    """So many transitions in a tick, and no more."""
+    setting = Setting()
+    engine = setting.engine(steps_max=1)
+    assert engine.admit("a", "1")
+    assert [told(engine.tick().outcomes) for _ in range(4)] == [
+        ["HEAL applied"],
+        ["COMMIT applied"],
+        ["RESTORE applied"],
+        [],
+    ]
+
+
+def test_an_agent_says_what_it_is_to_end() -> None:
+    """Tokens that are fenced on its host, and no others."""
+    setting = Setting(hosts=3)
+    setting.running(setting.engine(), a=2)
+    assert setting.user.release("a")
+    fences = [setting.agents[h].fences() for h in setting.layout.hosts]
+    assert [[(f.job, f.uid, f.epoch) for f in one] for one in fences] == [
+        [("a", 1, 1)],
+        [("a", 1, 1)],
+        [],
+    ]
+    assert setting.agents["h0"].confirm("a")
+    assert setting.fenced("a") == [1]
+    assert setting.agents["h0"].confirm("a").guard == "leaves_fenced"
+
+
+def test_an_agent_begins_anew_when_its_heartbeat_ended() -> None:
+    """Under another incarnation, which is a revision of the store."""
+    clock = VirtualClock()
+    store = MemoryStore(clock)
+    layout = Layout([("h0", 1)])
+    agent = HostAgent(store, layout, "h0", clock, 2.0)
+    assert agent.beat()
+    clock.advance(1.9)
+    assert agent.beat()
+    first = agent.observe().beats["h0"].incarnation
+    clock.advance(2.0)
+    assert agent.beat()
+    assert agent.observe().beats["h0"].incarnation > first
+    store.close()
+    assert not agent.beat()
