@@ -199,6 +199,43 @@ class Client:
         event = Event(Action.LOSE, index, manifest=manifest[0])
         return self._send(view, (event,), name=job, step=manifest[1])
 
+    def prune(self, job: str, keep: int) -> int:
+        """Forget old manifests, before their shards are deleted.
+
+        Parameters
+        ----------
+        job
+            Its name.
+        keep
+            How many of the newest stay, at least 1. The one that the job loads or loaded
+            stays too, and so does the empty one of epoch 0.
+
+        Returns
+        -------
+        How many were forgotten, oldest first; what could not be is for the next call.
+
+        Notes
+        -----
+        One transaction a manifest; it fails if the newest has become unreadable by then.
+        """
+        if not is_whole(keep) or keep < 1:
+            raise InvalidRequest(f"keep is {keep!r}: a whole number from 1")
+        count = 0
+        while True:
+            view = self.observe()
+            index = self._index(view, job)
+            found = view.jobs[index]
+            stay = {(0, 0), found.record.base}
+            old = [one for one in list(found.seals)[:-keep] if one not in stay]
+            if not old:
+                return count
+            epoch, step = old[0]
+            event = Event(Action.LOSE, index, manifest=epoch)
+            newest = list(found.seals)[-1]
+            if not self._send(view, (event,), name=job, step=step, witness=newest):
+                return count
+            count += 1
+
     def loaded(self, job: str, token: tuple[int, int], base: tuple[int, int]) -> bool:
         """All workers of an epoch have loaded its manifest; the engine lets them run.
 

@@ -158,6 +158,8 @@ def _lose(view: View, event: Event, facts: Facts) -> Compares:
     """The manifest can be read, and none of its epoch was sealed or lost meanwhile."""
     yield from _epoch(view, event, facts)
     yield _sealed(view, event, (event.manifest, facts.step))
+    if facts.witness:
+        yield _sealed(view, event, facts.witness)
     uid = view.jobs[event.job].record.uid
     whole = codec.prefix("seal", facts.name, f"{uid:010}", f"{event.manifest:010}")
     yield Compare(Range.prefix(whole), Field.MOD, Relation.LESS, view.revision + 1)

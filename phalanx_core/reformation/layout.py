@@ -138,13 +138,6 @@ class Layout:
         """Whether a host's first leaf lies in a mask."""
         return mask >> self._firsts[host] & 1 == 1
 
-    def whole_hosts(self, mask: int) -> bool:
-        """Whether a mask has all or none of each host's leaves."""
-        union = 0
-        for host in self.hosts_of(mask):
-            union |= self._masks[host]
-        return union == mask
-
     def around(self, path: str) -> Iterator[str]:
         """Paths of the blocks that hold this one, the whole first."""
         return (path[:digits] for digits in range(len(path)))

@@ -100,8 +100,8 @@ class View:
     jobs
         One a name there ever was, oldest first: the place is the job's index in the records
         of the pure core. A job that is gone keeps its place and its uid.
-    hosts
-        Incarnations by which hosts are live.
+    hosts, host_revisions
+        Incarnations by which hosts are live, and the revisions of those records.
     beats
         Heartbeats there are.
     suspects
@@ -122,10 +122,8 @@ class View:
         self.host_revisions: dict[str, int] = {}
         self.beats: dict[str, Beat] = {}
         self.suspects: dict[str, int] = {}
-        self.down: dict[str, int] = {}
         self.owners = self.repairs = 0
         self.leader = ""
-        self.log = b""
         self.started = False
         families: dict[str, list[tuple[tuple[str, ...], Item]]] = {}
         for item in items:
@@ -187,15 +185,13 @@ class View:
     def _read_single(
         self, families: Mapping[str, list[tuple[tuple[str, ...], Item]]]
     ) -> None:
-        for name in ("layout", "leader", "owners", "repairs", "log"):
+        for name in ("layout", "leader", "owners", "repairs"):
             for _, item in families.get(name, ()):
                 if name == "layout":
                     self.started = True
                     _check_layout(item.value, self.layout)
                 elif name == "leader":
                     self.leader = item.value.decode()
-                elif name == "log":
-                    self.log = item.value
                 elif name == "owners":
                     self.owners = item.mod_revision
                 else:
@@ -215,8 +211,6 @@ class View:
                 self.beats[host] = Beat(item.create_revision, item.value)
         for (path,), item in families.get("suspect", ()):
             self.suspects[self.layout.host_at(path)] = item.mod_revision
-        for (path,), item in families.get("down", ()):
-            self.down[self.layout.host_at(path)] = item.mod_revision
 
     def _read_jobs(
         self, families: Mapping[str, list[tuple[tuple[str, ...], Item]]]

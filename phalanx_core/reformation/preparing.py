@@ -62,6 +62,8 @@ class Facts:
         Of the manifest that is sealed.
     reason
         Of a verdict.
+    witness
+        A manifest that must be readable when another is removed, None = none.
     """
 
     nonce: str
@@ -72,6 +74,7 @@ class Facts:
     step: int = 0
     content: str = ""
     reason: str = ""
+    witness: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,6 +357,9 @@ def _of_manifests(
         return [Put(key, codec.manifest_bytes(first))]
     key = codec.seal_key(name, job.uid, event.manifest, facts.step)
     if event.action == Action.LOSE:
+        if facts.witness and event.manifest < job.epoch:
+            # No seal of an earlier epoch is accepted any more, so none comes back.
+            return [Delete(key)]
         return [Put(key, codec.manifest_bytes(Manifest(None, "", facts.nonce, True)))]
     if event.action == Action.SEAL and view:
         key = codec.seal_key(name, job.uid, event.epoch, facts.step)

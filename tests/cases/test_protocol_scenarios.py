@@ -460,6 +460,31 @@ def test_24_a_manifest_goes_while_restore_reads_it() -> None:
     setting.sound()
 
 
+def test_24_old_manifests_are_pruned() -> None:
+    """The newest stay, and what the job loads; a prune whose witness went does nothing."""
+    setting = Setting(hosts=6)
+    engine = setting.engine()
+    setting.running(engine, a=1)
+    for step in (20, 30):
+        assert setting.user.seal("a", (1, 1), step, "shards")
+    setting.kill("h0")
+    engine.tick()
+    assert setting.job("a").record.base == (1, 30)
+    assert setting.user.prune("a", 1) == 2
+    assert list(setting.job("a").seals) == [(0, 0), (1, 30)]
+    setting.restored(engine, "a")
+    for step in (40, 50, 60):
+        assert setting.user.seal("a", setting.job("a").token, step, "shards")
+    between(setting.user, "prepared", lambda: engine.lose("a", (2, 60)))
+    assert setting.user.prune("a", 1) == 0
+    setting.user._hook = None
+    assert setting.user.prune("a", 1) == 1
+    assert list(setting.job("a").seals) == [(0, 0), (1, 30), (2, 50)]
+    with pytest.raises(ValueError, match="keep is 0"):
+        setting.user.prune("a", 0)
+    setting.sound()
+
+
 def test_25_a_freed_leaf_is_claimable_when_its_agent_confirms() -> None:
     """Until then it is fenced; an agent that never answers keeps it so (F11)."""
     setting = Setting(hosts=3)

@@ -195,6 +195,13 @@ OTHERS = (
         GUARDS + "a_host_that_boots_within_its_lease_is_another_incarnation",
     ),
     Fault(
+        "a prune needs no witness",
+        COMPARE,
+        "        yield _sealed(view, event, facts.witness)\n",
+        "        pass\n",
+        EARLY + "24_old_manifests_are_pruned",
+    ),
+    Fault(
         "a fence frees what it did not see",
         COMPARE,
         '            yield modified_at(codec.key("alloc", block.path), block.revision)\n',

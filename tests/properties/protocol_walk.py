@@ -38,6 +38,7 @@ WEIGHTS = {
     "ended": 2,
     "resized": 2,
     "unreadable": 1,
+    "pruned": 2,
     "compacted": 1,
 }
 
@@ -53,6 +54,7 @@ FLOORS = {
     **dict.fromkeys(("crash observed", "crash prepared", "crash answered"), 10),
     **dict.fromkeys(("seal refused running", "seal refused token_current"), 20),
     "rest run": 500,
+    "pruned": 10,
     "rest waits no_leaves": 20,
 }
 

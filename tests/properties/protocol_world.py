@@ -283,6 +283,13 @@ class World:
                 self._asked(lambda j=job, m=manifest: self.client.lose(j.name, m))
                 return
 
+    def pruned(self) -> None:
+        """Old manifests of a job are forgotten."""
+        try:
+            self.seen["pruned"] += self.client.prune(self.rng.choice("abc"), 1)
+        except (StoreError, UnknownJob):
+            return
+
     def worked(self) -> None:
         """The agent of one host ends what is old, confirms it, and starts what is new."""
         self.attend(self.rng.choice(self.layout.hosts), self.rng.random() < 0.3)
