@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from phalanx_core.errors import InvalidRequest
 from phalanx_core.reformation import codec, guards
@@ -24,8 +24,9 @@ from phalanx_core.reformation.stores import (
     absent,
 )
 
-HOSTS_A_TRANSACTION = 16
-OPERATIONS_A_HOST = 8
+OPERATIONS_A_DEATH = 8
+"""Operations that a host's death takes, and room for jobs that it breaks."""
+OPERATIONS_A_RETURN = 4
 
 
 class Engine(Client):
@@ -122,12 +123,13 @@ class Engine(Client):
             leads = self._leads(view)
             while leads and len(outcomes) < self.options.steps_max:
                 waiting = {}
-                outcome = self._act(view, waiting)
-                if outcome is None:
+                left = self.options.steps_max - len(outcomes)
+                done = self._act(view, waiting, left)
+                outcomes += done
+                misses += sum(not outcome for outcome in done)
+                if not done or done[-1].fate is Fate.UNKNOWN:
                     break
-                outcomes.append(outcome)
-                misses += not outcome
-                if misses >= self.options.misses_max or outcome.fate is Fate.UNKNOWN:
+                if misses >= self.options.misses_max:
                     break
                 view = self.observe()
         except StoreError:
@@ -144,7 +146,7 @@ class Engine(Client):
         Unavailable
             If the store cannot be read.
         """
-        return self._act(self.observe(), {})
+        return next(iter(self._act(self.observe(), {}, 1)), None)
 
     def resize(self, job: str, request: str) -> Outcome:
         """A running job grows or shrinks; it stops only when the new leaves are its own.
@@ -176,18 +178,27 @@ class Engine(Client):
         )
         return self._propose(view, events, found, proposal)
 
-    def _act(self, view: View, waiting: dict[str, str]) -> Outcome | None:
-        """Send the first transition that is called for and not refused."""
+    def _act(self, view: View, waiting: dict[str, str], most: int) -> list[Outcome]:
+        """Send what a view calls for first: hosts in so many parts, or one job's transition.
+
+        Parts of hosts do not concern one another, so they need no view each.
+        """
+        done: list[Outcome] = []
+        for outcome in self._of_hosts(view):
+            if outcome.fate is not Fate.REFUSED:
+                done.append(outcome)
+                if not outcome or len(done) == most:
+                    break
+        if done:
+            return done
         for outcome in self._called_for(view):
             if outcome.fate is not Fate.REFUSED:
-                return outcome
-            if outcome.job:
-                waiting[outcome.job] = outcome.guard
-        return None
+                return [outcome]
+            waiting[outcome.job] = outcome.guard
+        return []
 
     def _called_for(self, view: View) -> Iterator[Outcome]:
-        """Outcomes of what is called for, most urgent first; refusals are passed over."""
-        yield from self._of_hosts(view)
+        """Outcomes of what jobs call for, most urgent first; refusals are passed over."""
         loading = sum(job.record.phase == Phase.RESTORE for job in view.jobs)
         repairing = sum(
             job.record.phase == Phase.PLAN and job.record.cause == Cause.REPAIR
@@ -219,16 +230,23 @@ class Engine(Client):
                 yield self._plain(view, Action.DETECT, index)
 
     def _of_hosts(self, view: View) -> Iterator[Outcome]:
-        most = self.store.limits.operations // OPERATIONS_A_HOST
-        most = max(1, min(HOSTS_A_TRANSACTION, most))
+        """Deaths, then returns, each in parts that a transaction of the store holds."""
+        operations = self.store.limits.operations
         dead = self._detector.dead(view, self._now())
-        if dead:
-            mask = self._mask(dead[:most])
-            yield self._send(view, (Event(Action.FAIL, leaves=mask),))
+        for part in _parts(dead, operations // OPERATIONS_A_DEATH):
+            outcome = self._of_part(view, Action.FAIL, part)
+            if outcome.guard != "operations_max":
+                yield outcome
+                continue
+            # They break many jobs, each of which has a record of it.
+            for host in part:
+                yield self._of_part(view, Action.FAIL, [host])
         back = [host for host in view.beats if host not in view.hosts]
-        if back:
-            mask = self._mask(back[:most])
-            yield self._send(view, (Event(Action.HEAL, leaves=mask),))
+        for part in _parts(back, operations // OPERATIONS_A_RETURN):
+            yield self._of_part(view, Action.HEAL, part)
+
+    def _of_part(self, view: View, action: Action, hosts: Sequence[str]) -> Outcome:
+        return self._send(view, (Event(action, leaves=self._mask(hosts)),))
 
     def _restoring(self, view: View, index: int, job: JobView) -> Iterator[Outcome]:
         base = job.record.base
@@ -321,3 +339,9 @@ class Engine(Client):
             self._lease = self.store.grant(self.options.lead_s).number
         mine = Put(codec.LEADER, self.name.encode(), self._lease)
         return self.store.transaction([absent(codec.LEADER)], [mine]).succeeded
+
+
+def _parts(hosts: Sequence[str], most: int) -> Iterator[Sequence[str]]:
+    """Hosts in parts of so many, at least one."""
+    most = max(1, most)
+    return (hosts[at : at + most] for at in range(0, len(hosts), most))

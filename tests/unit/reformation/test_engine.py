@@ -187,6 +187,28 @@ def test_ticks_are_bounded() -> None:
     ]
 
 
+def test_hosts_that_break_many_jobs_die_one_by_one() -> None:
+    """Where one transaction cannot hold what two deaths break, each has its own."""
+    setting = Setting(hosts=3, per_host=8, operations_max=16)
+    engine = setting.engine()
+    for at in range(16):
+        assert engine.admit(f"j{at:02}", "1")
+    engine.tick()
+    setting.kill("h0", "h1")
+    outcomes = told(engine.tick().outcomes)
+    assert outcomes[:3] == ["FAIL applied", "FAIL applied", "DETECT applied"]
+    assert len(setting.view().hosts) == 1
+    setting.sound()
+
+
+def test_many_hosts_come_in_parts_of_one_view() -> None:
+    """A hundred returns are four transactions of as many as the store takes."""
+    setting = Setting(hosts=100)
+    assert told(setting.engine().tick().outcomes) == ["HEAL applied"] * 4
+    assert len(setting.view().hosts) == 100
+    setting.sound()
+
+
 def test_an_agent_says_what_it_is_to_end() -> None:
     """Tokens that are fenced on its host, and no others."""
     setting = Setting(hosts=3)
