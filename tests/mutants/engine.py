@@ -15,6 +15,7 @@ from tests.mutants.lines import Fault, Table
 GUARDS = "cases/test_protocol_guards.py::test_"
 LATE = "cases/test_protocol_leases.py::test_"
 EARLY = "cases/test_protocol_scenarios.py::test_"
+SEALS = "cases/test_protocol_checkpoints.py::test_"
 COMPARE = "comparing.py"
 
 MODEL = (
@@ -128,7 +129,7 @@ OTHERS = (
         COMPARE,
         "        yield _sealed(view, event, base)\n",
         "        pass\n",
-        EARLY + "24_a_manifest_goes_while_restore_reads_it",
+        SEALS + "24_a_manifest_goes_while_restore_reads_it",
     ),
     Fault(
         "a death does not look at owners",
@@ -199,7 +200,7 @@ OTHERS = (
         COMPARE,
         "        yield _sealed(view, event, facts.witness)\n",
         "        pass\n",
-        EARLY + "24_old_manifests_are_pruned",
+        SEALS + "24_old_manifests_are_pruned",
     ),
     Fault(
         "a fence frees what it did not see",
@@ -213,7 +214,7 @@ OTHERS = (
         "blocks.py",
         "    if freed := new.fenced & ~old.fenced:\n",
         "    if freed := 0:\n",
-        EARLY + "25_a_freed_leaf_is_claimable_when_its_agent_confirms",
+        SEALS + "25_a_freed_leaf_is_claimable_when_its_agent_confirms",
     ),
     Fault(
         "a lost answer is taken for a lost request",
@@ -255,7 +256,7 @@ OTHERS = (
         "observing.py",
         "for one in reversed(self.seals) if",
         "for one in self.seals if",
-        EARLY + "23_manifests_are_ordered_by_epoch_then_step",
+        SEALS + "23_manifests_are_ordered_by_epoch_then_step",
     ),
     Fault(
         "steps are ordered as texts without zeros",
