@@ -29,7 +29,6 @@ from phalanx_core.reformation.reports import wanted_of
 from phalanx_core.reformation.stores import (
     FaultKind,
     FaultyStore,
-    Range,
     Seeded,
     StoreError,
     VirtualClock,
@@ -464,5 +463,6 @@ class World:
                 raise Violation(f"{job.name} waits, and there is room")
         if held & ~records.live:
             raise Violation("a leaf of a dead host is held at rest")
-        if self.store.range(Range.prefix(b"phalanx/lost/")).items:
+        # Who waits keeps what it lost in mind until it has a plan.
+        if any(job.lost and job.record.phase != Phase.PLAN for job in view.jobs):
             raise Violation("a job lost leaves, and nobody repairs it")
