@@ -169,16 +169,15 @@ def test_24_old_manifests_are_pruned() -> None:
     setting.kill("h0")
     engine.tick()
     assert setting.job("a").record.base == (1, 30)
-    assert setting.user.prune("a", 1) == 2
-    assert list(setting.job("a").seals) == [(0, 0), (1, 30)]
     setting.restored(engine, "a")
-    for step in (40, 50, 60):
-        assert setting.user.seal("a", setting.job("a").token, step, "shards")
-    between(setting.user, "prepared", lambda: engine.lose("a", (2, 60)))
+    for step in (40, 50):
+        assert setting.user.seal("a", (1, 2), step, "shards")
+    between(setting.user, "prepared", lambda: engine.lose("a", (2, 50)))
     assert setting.user.prune("a", 1) == 0
     setting.user._hook = None
-    assert setting.user.prune("a", 1) == 1
-    assert list(setting.job("a").seals) == [(0, 0), (1, 30), (2, 50)]
+    assert setting.user.prune("a", 1) == 2
+    assert list(setting.job("a").seals) == [(0, 0), (1, 30), (2, 40)]
+    assert setting.user.prune("a", 1) == 0
     with pytest.raises(ValueError, match="keep is 0"):
         setting.user.prune("a", 0)
     setting.sound()
