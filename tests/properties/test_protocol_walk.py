@@ -12,7 +12,7 @@ from tests.properties.protocol_walk import (
 )
 from tests.properties.protocol_world import World
 
-SCHEDULES = 2500
+SCHEDULES = 1500
 
 
 def test_schedules_keep_every_promise() -> None:
