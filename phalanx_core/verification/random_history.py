@@ -7,10 +7,9 @@ jobs plan the same free leaves (Phalanx, Section 8.5, with a floor for each acti
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from phalanx_core.checks import is_whole
 from phalanx_core.errors import InvalidRequest
@@ -18,7 +17,6 @@ from phalanx_core.reformation import (
     HARDENED,
     Action,
     Event,
-    Job,
     Phase,
     Records,
     Refused,
@@ -28,7 +26,7 @@ from phalanx_core.reformation import (
     started,
     transition,
 )
-from phalanx_core.verification.history_lines import FORMAT, MASKS
+from phalanx_core.reformation.history import History
 
 # More dead leaves at once, or suspect ones, leave too little to plan with.
 DEAD_MAX = 0.3
@@ -91,12 +89,12 @@ def random_history(
     >>> len(lines), lines[0][:37]
     (4, '{"phalanx_history":1,"rules":"HARDENE')
     """
-    before = _start(jobs, leaves)
-    yield first_line(before, leaves)
-    steps = random_steps(seed, transitions, before, leaves)
-    for number, (event, after) in enumerate(steps, 1):
-        yield line(number, float(number), event, before, after)
-        before = after
+    start = _start(jobs, leaves)
+    history = History(start, leaves, [f"job {index}" for index in range(jobs)])
+    yield history.header()
+    steps = random_steps(seed, transitions, start, leaves)
+    for number, (event, _) in enumerate(steps, 1):
+        yield history.line(event, float(number))
 
 
 def random_steps(
@@ -118,69 +116,6 @@ def random_steps(
                 records = answer[0]
                 yield event, records
                 break
-
-
-def first_line(records: Records, leaves: int, rules: str = "HARDENED") -> str:
-    """First line of a history."""
-    told = {
-        "live": hex(records.live),
-        "suspect": hex(records.suspect),
-        "lost": hex(records.lost),
-        "failures": records.failures,
-        "jobs": [job_told(job) for job in records.jobs],
-    }
-    return _json(
-        {"phalanx_history": FORMAT, "rules": rules, "leaves": leaves, "records": told}
-    )
-
-
-def line(number: int, at: float, event: Event, before: Records, after: Records) -> str:
-    """Line of one transition, with the fields that it changed.
-
-    Examples
-    --------
-    >>> before = started([0b1], leaves=1)
-    >>> event = Event(Action.SEAL)
-    >>> line(1, 0.5, event, before, before).rstrip()
-    '{"n":1,"at":0.5,"action":"SEAL","job":0,"leaves":"0x0","epoch":0,"uid":0,"manifest":0,"after":{}}'
-    """
-    changed: dict[str, Any] = {
-        key: hex(getattr(after, key))
-        for key in MASKS
-        if getattr(after, key) != getattr(before, key)
-    }
-    if after.failures != before.failures:
-        changed["failures"] = after.failures
-    jobs = {
-        str(index): job_told(job)
-        for index, job in enumerate(after.jobs)
-        if index >= len(before.jobs) or job != before.jobs[index]
-    }
-    if jobs:
-        changed["jobs"] = jobs
-    told = {
-        "n": number,
-        "at": at,
-        "action": event.action.name,
-        "job": event.job,
-        "leaves": hex(event.leaves),
-        "epoch": event.epoch,
-        "uid": event.uid,
-        "manifest": event.manifest,
-        "after": changed,
-    }
-    return _json(told)
-
-
-def job_told(job: Job) -> list[Any]:
-    """A job's records as a history has them."""
-    phase, epoch, alloc, plan, sealed, fenced, cause, base, uid = job
-    masks = [hex(mask) for mask in (alloc, plan, sealed, fenced)]
-    return [int(phase), epoch, *masks, int(cause), base, uid]
-
-
-def _json(told: dict[str, Any]) -> str:
-    return json.dumps(told, separators=(",", ":")) + "\n"
 
 
 def _start(jobs: int, leaves: int) -> Records:
