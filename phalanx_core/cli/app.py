@@ -12,6 +12,7 @@ from phalanx_core.cli import exits, options
 from phalanx_core.cli import reproduce_options as reproducing
 from phalanx_core.cli import round_options as rounds
 from phalanx_core.cli import schedule_options as scheduling
+from phalanx_core.cli import verify_options as verifying
 
 app = typer.Typer(
     add_completion=False,
@@ -19,7 +20,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     help="Place gangs of GPUs on a cluster that fails, and repair them; schedule, score "
-    "and solve rounds; say what failures cost; reproduce what papers published.",
+    "and solve rounds; say what failures cost; reproduce what papers published; check "
+    "the protocol that repairs.",
     epilog=exits.HELP,
 )
 
@@ -308,6 +310,41 @@ def reproduce(
         as_json=json,
     )
     raise typer.Exit(exits.guarded(lambda: run_reproduce(wanted)))
+
+
+@app.command(epilog=exits.VERIFY_HELP)
+def verify(
+    scope: verifying.Scope = None,
+    *,
+    protocol: verifying.Protocol = "printed",
+    mutant: verifying.Mutant = None,
+    unreduced: verifying.Unreduced = False,
+    property: verifying.Property = options.NONE_GIVEN,
+    list_only: verifying.List = False,
+    json: options.Json = False,
+) -> None:
+    """Check the reformation protocol: every state in a scope, and every property."""
+    from phalanx_core.cli.verify import Wanted, run_verify
+
+    wanted = Wanted(
+        scope=scope,
+        protocol=protocol,
+        mutant=mutant,
+        unreduced=unreduced,
+        properties=tuple(property),
+        list_only=list_only,
+        as_json=json,
+    )
+    raise typer.Exit(exits.guarded(lambda: run_verify(wanted)))
+
+
+@app.command(epilog=exits.HISTORY_HELP)
+def history(file: verifying.File, *, json: options.Json = False) -> None:
+    """Replay a history of reformations against the protocol; the first bad line and why."""
+    from phalanx_core.cli.history import Wanted, run_history
+
+    wanted = Wanted(path=file, as_json=json)
+    raise typer.Exit(exits.guarded(lambda: run_history(wanted)))
 
 
 def run(arguments: list[str]) -> int:

@@ -48,6 +48,17 @@ REPRODUCE_HELP = (
     "be written; 130 interrupted."
 )
 
+VERIFY_HELP = (
+    "Exit codes: 0 every property holds; 1 one is violated, and how is printed; 2 wrong "
+    "usage; 70 a fault of this program; 74 the output cannot be written; 130 interrupted."
+)
+
+HISTORY_HELP = (
+    "Exit codes: 0 every line is a legal step; 1 one is not, and why is printed; 2 wrong "
+    "usage or a file that cannot be read; 70 a fault of this program; 74 the output "
+    "cannot be written; 130 interrupted."
+)
+
 
 class OutputFault(Exception):
     """Standard output takes no more, for a reason other than an absent reader."""

@@ -103,6 +103,38 @@ class StepsBar(_Bar):
             self._progress.update(task, advance=1, description=name)
 
 
+class StatesBar(_Bar):
+    """Called with the states found so far; shows them and how many come a second.
+
+    Nobody knows how many there will be, so it is a count and no share.
+
+    Parameters
+    ----------
+    console
+        As of :class:`ReadingBar`.
+
+    Examples
+    --------
+    >>> with StatesBar() as bar:
+    ...     bar(1_000)
+    """
+
+    def __enter__(self) -> Self:
+        console = self._console or _terminal()
+        if console is not None:
+            self._progress = _states(console)
+            self._progress.add_task("searching", total=None, rate="")
+            self._progress.start()
+        return self
+
+    def __call__(self, states: int) -> None:
+        """Show how many states there are."""
+        if self._progress is not None:
+            task = self._progress.tasks[0]
+            rate = f"{states / max(task.elapsed or 0.0, 1e-9):,.0f}/s"
+            self._progress.update(task.id, completed=states, rate=rate)
+
+
 def _terminal() -> Console | None:
     """Console of stderr, None where that cannot show a bar that moves."""
     if sys.stderr is None or not sys.stderr.isatty():
@@ -125,6 +157,17 @@ def _steps(console: Console) -> Progress:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
 
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*_heads(), *columns, **_ways(console))
+
+
+def _states(console: Console) -> Progress:
+    from rich.progress import Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.completed:,.0f} states"),
+        TextColumn("{task.fields[rate]}"),
+        TimeElapsedColumn(),
+    )
     return Progress(*_heads(), *columns, **_ways(console))
 
 
