@@ -96,6 +96,7 @@ mutants: $(VENV)/.all
 	$(PY) -m tests.mutants.stores
 	$(PY) -m tests.mutants.protocol
 	$(PY) -m tests.mutants.engine
+	$(PY) -m tests.mutants.histories
 
 # docs/reproduction.md as this tree measures it; a test compares all of it but the times.
 reproduction: $(VENV)/.all
