@@ -74,6 +74,7 @@ decisions: $(VENV)/.bench
 verify: $(VENV)/.all
 	$(PY) -m tests.verification_campaign
 	$(PY) -m tests.published.test_protocol_counts
+	$(PY) -m tests.specification_campaign
 
 fuzz: $(VENV)/.all
 	tests/fuzz/run.sh campaign $(CAMPAIGN)
