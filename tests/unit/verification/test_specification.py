@@ -149,7 +149,7 @@ def test_a_configuration_fits_its_module(name: str) -> None:
         assert temporal, each
 
 
-# Init, generated, distinct, depth: TLC's own counts of these scopes.
+# Generated, distinct, depth: what TLC is known to count in these scopes.
 GOLDEN = {
     "Printed_2_6_2": (120_000, 43_070, 13),
     "Hardened_store_4": (4_995, 1_277, 16),
