@@ -83,7 +83,9 @@ def test_a_call_that_is_cut_short_is_the_last(monkeypatch: pytest.MonkeyPatch) -
         patched.setattr(scheduler.ledger, "submit", lambda *_, **__: cut())
         with pytest.raises(KeyboardInterrupt):
             scheduler.submit("b", Gang(4), 0.0)
-    with pytest.raises(InvariantBroken, match=r"KeyboardInterrupt cut submit\(\) short"):
+    with pytest.raises(
+        InvariantBroken, match=r"KeyboardInterrupt cut submit\(\) short"
+    ):
         scheduler.round(0.0)
 
 
