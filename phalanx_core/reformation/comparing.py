@@ -158,9 +158,15 @@ def _lose(view: View, event: Event, facts: Facts) -> Compares:
     """The manifest can be read, and none of its epoch was sealed or lost meanwhile."""
     yield from _epoch(view, event, facts)
     yield _sealed(view, event, (event.manifest, facts.step))
+    job = view.jobs[event.job]
+    manifest = event.manifest, facts.step
+    others = [one for one in job.seals if one[0] == manifest[0] and one != manifest]
+    if others:
+        # A deletion leaves no revision, so that the epoch keeps one is asked by itself.
+        yield _sealed(view, event, max(others))
     if facts.witness:
         yield _sealed(view, event, facts.witness)
-    uid = view.jobs[event.job].record.uid
+    uid = job.record.uid
     whole = codec.prefix("seal", facts.name, f"{uid:010}", f"{event.manifest:010}")
     yield Compare(Range.prefix(whole), Field.MOD, Relation.LESS, view.revision + 1)
 

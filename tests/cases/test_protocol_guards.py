@@ -372,6 +372,20 @@ def test_a_lost_manifest_compares_what_else_there_is() -> None:
     setting.sound()
 
 
+def test_a_lost_manifest_compares_that_its_epoch_keeps_one() -> None:
+    """F5: one of two manifests is lost while the other is pruned: the first loss is late."""
+    setting = Setting(hosts=4)
+    engine = setting.engine()
+    setting.running(engine, a=1)
+    assert setting.user.seal("a", (1, 1), 20, "shards")
+    setting.kill("h0")
+    engine.tick()
+    between(setting.user, "prepared", lambda: engine.prune("a", 1))
+    assert setting.user.lose("a", (1, 20)).fate is Fate.ABORTED
+    assert list(setting.job("a").seals) == [(0, 0), (1, 20)]
+    setting.sound()
+
+
 def test_a_fence_compares_its_blocks() -> None:
     """F11: a confirmation that arrives twice frees nothing of the next owner's."""
     setting = Setting(hosts=2)

@@ -203,6 +203,13 @@ OTHERS = (
         SEALS + "24_old_manifests_are_pruned",
     ),
     Fault(
+        "an epoch loses all its manifests unseen",
+        COMPARE,
+        "        yield _sealed(view, event, max(others))\n",
+        "        pass\n",
+        GUARDS + "a_lost_manifest_compares_that_its_epoch_keeps_one",
+    ),
+    Fault(
         "a fence frees what it did not see",
         COMPARE,
         '            yield modified_at(codec.key("alloc", block.path), block.revision)\n',
