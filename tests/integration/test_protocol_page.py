@@ -28,7 +28,8 @@ CODES = (0, 1, 0)
 
 def rows() -> dict[str, str]:
     """Rows of the table of faults, by their number."""
-    found = re.findall(r"^\| (F\d+) \|(.*)\|$", TEXT, re.MULTILINE)
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    found = re.findall(r"^\| (F\d+) \|(.*)\|$", text, re.MULTILINE)
     assert len(found) == len(dict(found))
     return dict(found)
 
