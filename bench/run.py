@@ -29,6 +29,7 @@ from bench import (  # noqa: E402
     core,
     fairness,
     montecarlo,
+    protocol,
     rounds,
     scheduling,
     starting,
@@ -146,6 +147,9 @@ def measure(
     if only in ("", "stores"):
         print("  stores: commits and reads", file=sys.stderr, flush=True)
         rows += stores.measure(few=size["leaves"] < 131072)
+    if only in ("", "protocol"):
+        print("  protocol: transitions, orbits, schedules", file=sys.stderr, flush=True)
+        rows += protocol.measure(seed, few=size["leaves"] < 131072)
     if only in ("", "verify"):
         print("  verify: states of the protocol", file=sys.stderr, flush=True)
         rows += verifying.measure(few=size["leaves"] < 131072)
@@ -176,6 +180,7 @@ def main() -> int:
             "fairness",
             "reliability",
             "stores",
+            "protocol",
             "verify",
             *core.SUITES,
         ],
