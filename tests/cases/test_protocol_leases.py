@@ -185,13 +185,16 @@ def test_31_a_watch_breaks_and_is_made_anew() -> None:
     setting.sound()
 
 
-@pytest.mark.parametrize("kind", [FaultKind.SKIP, FaultKind.BREAK])
-def test_32_no_watch_is_needed(kind: FaultKind) -> None:
+def test_32_no_watch_is_needed() -> None:
     """An engine uses none, so none that fails can keep it from what is right."""
     setting = Setting(hosts=5)
     engine = setting.engine(Listed({}))
     setting.running(engine, a=2)
-    assert "poll" not in {one.method for one in link(engine).log}
+
+    def refused(*_: object) -> None:
+        raise AssertionError("an engine asked for a watch")
+
+    link(engine).watch = refused  # type: ignore[assignment]
     setting.kill("h0")
     assert told(engine.tick().outcomes)[-1] == "RESTORE applied"
     setting.sound()
