@@ -209,11 +209,11 @@ class Commit:
     def _start(self, record: JobRecord, started: Started, now: float) -> Action:
         configuration, placement, why = started
         record.waited_s += record.waiting_s(now)
-        record.configuration = configuration
+        record.take(configuration)
         record.state = JobState.STARTING
         record.lease = Lease.granted(now, self.round.options.lease_s)
         record.leases += 1
-        self.round.ledger.start(record.job, now, gpus=record.way.gpus)
+        self.round.ledger.start(record.job, now, gpus=record.gpus)
         return Action(
             ActionKind.START,
             record.job,

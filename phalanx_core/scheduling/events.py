@@ -87,6 +87,8 @@ class Events(LeafEvents):
         record.row = self._table.add(
             found.goodput, found.gpus, found.columns, found.shapes
         )
+        if record.holds:
+            record.take(record.configuration)
 
     def _enter(self, record: JobRecord, now: float) -> None:
         request, ledger = record.request, self.ledger
@@ -312,7 +314,7 @@ class Events(LeafEvents):
         """The leaves of a job are free: it waits, or leaves with them."""
         self.ledger.stop(record.job, now)
         record.lose()
-        record.configuration = -1
+        record.leave()
         record.state = JobState.PENDING
         record.lease = record.stop = None
         record.waiting_since_s = now

@@ -78,9 +78,9 @@ class _Turns:
         """GPUs that a job gets now, 0 where it cannot be placed."""
         round, record = self.round, self.jobs[at]
         if self.waiting.pop(record.job, None) is not None:
-            self.room[record.type] -= record.way.gpus
+            self.room[record.type] -= record.gpus
         if record.holds and round.keep(record, Kept(Why.RENEWED)):
-            return record.way.gpus
+            return record.gpus
         misfit: Misfit | None = None
         for choice in record.choices:
             placed = self._start(record, choice)
@@ -105,5 +105,5 @@ class _Turns:
         if isinstance(placed, Misfit):
             self.round.unfit[shape] = placed
         for job in list(islice(reversed(given), len(given) - before)):
-            self.room[type] -= self.waiting.pop(job).way.gpus
+            self.room[type] -= self.waiting.pop(job).gpus
         return placed

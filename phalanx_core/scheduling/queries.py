@@ -114,7 +114,7 @@ class Queries(Events):
                 raise InvariantBroken("R1", f"job {job!r} is {record.state}")
             if record.holds:
                 ranks = self.planners[record.type].placement(job).leaves.size
-                if ranks != record.way.gpus or held[job] != record.type:
+                if ranks != record.gpus or held[job] != record.type:
                     raise InvariantBroken("R2", f"job {job!r} holds {ranks} leaves")
             if is_running(record) != (record.lease is not None):
                 raise InvariantBroken("R3", f"job {job!r}: lease {record.lease}")
@@ -126,7 +126,7 @@ class Queries(Events):
         gpus = dict.fromkeys(self.ledger.tenants(), 0)
         for record in self._records.values():
             if record.holds:
-                gpus[record.request.tenant] += record.way.gpus
+                gpus[record.request.tenant] += record.gpus
         for name, held in gpus.items():
             leased = self.ledger.tenant(name).gpus
             if leased != held:
@@ -137,4 +137,4 @@ class Queries(Events):
 
 def _loss(record: JobRecord) -> float:
     lost = record.progress_s - record.saved_s
-    return max(record.way.gpus * (lost + record.request.restart_s), 1e-9)
+    return max(record.gpus * (lost + record.request.restart_s), 1e-9)

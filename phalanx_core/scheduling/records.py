@@ -9,7 +9,7 @@ from typing import Any
 from phalanx_core.placement.keys import Job
 from phalanx_core.scheduling.decision import Why
 from phalanx_core.scheduling.lease import Lease
-from phalanx_core.scheduling.request import Configuration, JobRequest
+from phalanx_core.scheduling.request import JobRequest
 
 
 class JobState(StrEnum):
@@ -103,6 +103,7 @@ class JobRecord:
         "cold_start_cost_s",
         "cold_starts",
         "configuration",
+        "gpus",
         "infeasible",
         "job",
         "lease",
@@ -118,6 +119,7 @@ class JobRecord:
         "stop",
         "stop_s",
         "submitted_s",
+        "type",
         "types",
         "waited_s",
         "waiting_since_s",
@@ -137,6 +139,9 @@ class JobRecord:
         self.infeasible: tuple[str | None, ...] = ()
         self.state = JobState.PENDING
         self.configuration = -1
+        # GPU type and number of its leaves, kept since every stage of a round adds up.
+        self.type = ""
+        self.gpus = 0
         self.lease: Lease | None = None
         self.submitted_s = 0.0
         self.waiting_since_s = 0.0
@@ -154,15 +159,15 @@ class JobRecord:
         # Whether it leaves the scheduler with its leaves.
         self.closed = False
 
-    @property
-    def way(self) -> Configuration:
-        """The configuration whose leaves it has."""
-        return self.request.ways[self.configuration]
+    def take(self, configuration: int) -> None:
+        """It has the leaves of this configuration."""
+        self.configuration = configuration
+        self.type = self.types[configuration]
+        self.gpus = self.request.ways[configuration].gpus
 
-    @property
-    def type(self) -> str:
-        """GPU type of its leaves."""
-        return self.types[self.configuration]
+    def leave(self) -> None:
+        """It has no leaves."""
+        self.configuration, self.gpus = -1, 0
 
     @property
     def lease_end_s(self) -> float | None:
@@ -240,5 +245,15 @@ class JobRecord:
         return record
 
 
-_KEPT_APART = ("request", "lease", "row", "types", "shapes", "choices", "infeasible")
+_KEPT_APART = (
+    "request",
+    "lease",
+    "row",
+    "type",
+    "types",
+    "gpus",
+    "shapes",
+    "choices",
+    "infeasible",
+)
 _SAVED = tuple(name for name in JobRecord.__slots__ if name not in _KEPT_APART)

@@ -33,7 +33,8 @@ def serve_overdue(round: Round) -> None:
         if one.waiting_s(round.now) > bound and one.job not in round.refused
     ]
     late.sort(key=lambda one: (one.waiting_since_s, one.sequence))
-    _Line(round).serve(late)
+    if late:
+        _Line(round).serve(late)
 
 
 class _Line:

@@ -268,7 +268,7 @@ class Round:
             for one in able:
                 self.whatif.give(one)
                 more.append(one)
-                short -= one.way.gpus
+                short -= one.gpus
                 if short <= 0 and len(more) >= len(asked):
                     break
             if not more:
@@ -313,7 +313,7 @@ def is_running(record: JobRecord) -> bool:
 
 def room_of(records: Iterable[JobRecord], type: str) -> int:
     """Leaves of a type that jobs hold."""
-    return sum(one.way.gpus for one in records if one.type == type)
+    return sum(one.gpus for one in records if one.type == type)
 
 
 def array(values: Iterable[Any], dtype: Any) -> NDArray[Any]:

@@ -231,7 +231,7 @@ class Scheduler(Queries):
 
     def _count(self, now: float) -> None:
         """What tenants share is what jobs have or could have."""
-        held = sum(one.way.gpus for one in self._records.values() if one.holds)
+        held = sum(one.gpus for one in self._records.values() if one.holds)
         usable = _available(self.planners) + held
         if usable != self.ledger.capacity:
             self.ledger.set_capacity(usable, now)

@@ -64,7 +64,7 @@ def _capacity(round: Round, jobs: Sequence[JobRecord]) -> NDArray[np.int64]:
     free = [round.whatif.free(type) for type in round.types]
     for one in jobs:
         if one.holds and one.job not in round.whatif.given:
-            free[round.columns[one.type]] += one.way.gpus
+            free[round.columns[one.type]] += one.gpus
     return np.array(free, np.int64)
 
 
@@ -88,7 +88,7 @@ def _taken(round: Round) -> NDArray[np.int64]:
     taken = np.zeros((len(tenants), len(columns)), np.int64)
     kept = (one for one in round.ending if one.job in round.kept)
     for one in (*round.fixed, *kept):
-        taken[tenants[one.request.tenant], columns[one.type]] += one.way.gpus
+        taken[tenants[one.request.tenant], columns[one.type]] += one.gpus
     for one in (*round.pending, *round.ending):
         started = round.started.get(one.job)
         if started is not None:

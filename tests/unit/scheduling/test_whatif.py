@@ -14,7 +14,8 @@ def held() -> tuple[Planner, WhatIf, JobRecord]:
     gang = Gang(4)
     planner.place("a", gang)
     record = JobRecord("a", JobRequest(gang), 0)
-    record.types, record.configuration = ("gpu",), 0
+    record.types = ("gpu",)
+    record.take(0)
     record.state = JobState.RUNNING
     return planner, WhatIf({"gpu": planner}), record
 
