@@ -177,8 +177,8 @@ RELEASES = (
     Fault(
         "a release is told again",
         "scheduler.py",
-        "        self._freed = []\n        self._dirty = False\n",
-        "        self._dirty = False\n",
+        "            self._freed = []\n            self._dirty = False\n",
+        "            self._dirty = False\n",
         UNIT + "committing.py::test_a_release_is_told_once",
     ),
     Fault(
@@ -268,9 +268,9 @@ CHOICES = (
     Fault(
         "starts out of turn are in no budget",
         "valuing.py",
-        "        if started is not None:\n            type = types",
+        "        if started is not None:\n            column = columns",
         "        if started is not None and started.why is not Why.OVERDUE:\n"
-        "            type = types",
+        "            column = columns",
         UNIT + "valuing.py::test_who_waited_too_long_is_in_the_budgets_once",
     ),
     Fault(
