@@ -40,22 +40,23 @@ Entry: TypeAlias = Placement | Repair | Moved
 
 
 class Inside:
-    """Holds a planner's turn for the length of a method.
+    """Holds the turn of a planner, or whoever else one thread owns, for a call's length.
 
     The turn is a list of one entry: popping it is atomic, and a tenth of the price of
     a lock that is tried. Who finds it empty gets :class:`ConcurrentUse`.
     """
 
-    __slots__ = ("turn",)
+    __slots__ = ("turn", "who")
 
-    def __init__(self, turn: list[None]) -> None:
+    def __init__(self, turn: list[None], who: str = "planner") -> None:
         self.turn = turn
+        self.who = who
 
     def __enter__(self) -> None:
         try:
             self.turn.pop()
         except IndexError:
-            raise in_use() from None
+            raise in_use(self.who) from None
         except BaseException:  # a signal's handler, once the turn was taken
             self.turn.append(None)
             raise
@@ -64,10 +65,10 @@ class Inside:
         self.turn.append(None)
 
 
-def in_use() -> ConcurrentUse:
+def in_use(who: str = "planner") -> ConcurrentUse:
     """The error of a second caller."""
     return ConcurrentUse(
-        "planner: another call is still inside; one thread owns a planner"
+        f"{who}: another call is still inside; one thread owns a {who}"
     )
 
 

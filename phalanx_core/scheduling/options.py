@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
+from phalanx_core.assignment.solving import SEED_MAX
 from phalanx_core.checks import is_number, is_whole
 from phalanx_core.errors import InvalidRequest
 from phalanx_core.fairness import owed
@@ -17,7 +18,6 @@ TRIGGERS = ("timer", "event")
 RELEASES = ("reported", "immediate")
 PASSES = ("job", "tenant")
 AGES = ("last", "total")
-SEED_MAX = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from itertools import islice
 import numpy as np
 
 from phalanx_core.fairness import Candidates, allocate_round
-from phalanx_core.placement import Misfit
+from phalanx_core.placement import Misfit, Placement
 from phalanx_core.scheduling.decision import Why
 from phalanx_core.scheduling.records import JobRecord
 from phalanx_core.scheduling.round import (
@@ -63,15 +63,14 @@ class _Turns:
             pass_over=options.pass_over,
         )
         for record in self.jobs:
-            if record.holds and record.job not in round.kept:
+            if record.job in round.kept or record.job in round.started:
+                continue
+            if record.holds:
                 # Out of the round with its tenant, and nobody took its leaves.
-                if record.job not in round.started:
-                    round.keep(record, Kept(Why.RENEWED))
-            elif record.job not in round.started and not record.holds:
-                misfit = round.refused.get(record.job)
-                round.refused[record.job] = misfit or Refused(
-                    Why.OUTBID, "its tenant was passed over before its turn"
-                )
+                round.keep(record, Kept(Why.RENEWED))
+            else:
+                told = "its tenant was passed over before its turn"
+                round.refused.setdefault(record.job, Refused(Why.OUTBID, told))
         round.clock.lap("place")
 
     def place(self, at: int) -> int:
@@ -91,7 +90,7 @@ class _Turns:
             round.refused[record.job] = Refused(Why.MISFIT, misfit)
         return 0
 
-    def _start(self, record: JobRecord, choice: int) -> Misfit | object:
+    def _start(self, record: JobRecord, choice: int) -> Placement | Misfit:
         """Place it, if need be on leaves of jobs that are owed less."""
         type, shape = record.types[choice], record.shapes[choice]
         known = self.round.unfit.get(shape)

@@ -96,8 +96,7 @@ class Queries(Events):
             Naming the first that does not hold: a bug; or R4 after a call that was cut
             short half-way.
         """
-        if self._broken is not None:
-            raise InvariantBroken("R4", self._broken)
+        self._check_whole()
         for planner in self.planners.values():
             planner.validate()
         self.ledger.validate()

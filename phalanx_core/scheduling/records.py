@@ -21,9 +21,6 @@ class JobState(StrEnum):
     STOPPING = "stopping"  #: it was told to stop, and its leaves are not released
 
 
-HOLDING = (JobState.STARTING, JobState.RUNNING, JobState.STOPPING)
-
-
 @dataclass(frozen=True, slots=True)
 class JobStatus:
     """A job as it stands; a copy of that moment.

@@ -185,15 +185,12 @@ class Round:
 
     def undecided(self) -> list[JobRecord]:
         """Ending and pending jobs of which nothing is decided, in order of submission."""
-        open_ = [one for one in self.ending if one.job not in self.kept]
-        open_ += [
+        decided = (self.kept, self.started, self.refused)
+        return in_turn(
             one
-            for one in self.pending
-            if one.job not in self.started and one.job not in self.refused
-        ]
-        open_ = [one for one in open_ if one.job not in self.started]
-        open_.sort(key=_sequence)
-        return open_
+            for one in (*self.ending, *self.pending)
+            if not any(one.job in jobs for jobs in decided)
+        )
 
     def keep(self, record: JobRecord, kept: Kept) -> bool:
         """Let a job keep its leaves, repaired if need be; whether it can."""
@@ -226,10 +223,8 @@ class Round:
         self, record: JobRecord, configuration: int, why: Why
     ) -> Placement | Misfit:
         """Place a job that holds nothing on the copies."""
-        type, gang = (
-            record.types[configuration],
-            record.request.ways[configuration].gang,
-        )
+        type = record.types[configuration]
+        gang = record.request.ways[configuration].gang
         placed = self.whatif.place(record.job, type, gang)
         if isinstance(placed, Placement):
             self.started[record.job] = Started(configuration, placed, why)

@@ -11,6 +11,7 @@ from phalanx_core.errors import InvalidRequest, InvariantBroken, SaveError
 from phalanx_core.fairness import Ledger
 from phalanx_core.placement import Planner, Spares
 from phalanx_core.placement.keys import Job
+from phalanx_core.placement.state import Inside
 from phalanx_core.scheduling import evicting, owing, repairing, reserving, valuing
 from phalanx_core.scheduling.committing import Commit
 from phalanx_core.scheduling.decision import Decision, Why
@@ -141,7 +142,7 @@ class Scheduler(Queries):
         self._sequence = 0
         self._dirty = False
         self._last_round_s = -inf
-        self._turn = [None]
+        self._inside = Inside([None], "scheduler")
         self._broken = None
 
     def round(self, now: float) -> Decision:
@@ -173,11 +174,9 @@ class Scheduler(Queries):
         error leaves all but the time as it was; what a signal's handler raises while a
         round is taken over is raised once it has been.
         """
-        self._enter_turn()
-        try:
+        self._check_whole()
+        with self._inside:
             self._decide(now)
-        finally:
-            self._turn.append(None)
         decision = self.last
         assert decision is not None
         self._signal(decision)
@@ -282,11 +281,9 @@ class Scheduler(Queries):
 
         Options and the hook are not part of it; limits of memory are.
         """
-        self._enter_turn()
-        try:
+        self._check_whole()
+        with self._inside:
             return saved(self)
-        finally:
-            self._turn.append(None)
 
     @classmethod
     def load(

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar, cast
 
-from phalanx_core.errors import ConcurrentUse, InvariantBroken
+from phalanx_core.errors import InvariantBroken
+from phalanx_core.placement.state import Inside
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -18,25 +19,15 @@ S = TypeVar("S", bound="Owned")
 class Owned:
     """Something that one thread owns, and that an error can leave half changed.
 
-    ``_turn`` has one entry while nobody is inside; ``_broken`` says what was left half
-    done, after which nothing is answered any more.
+    ``_broken`` says what was left half done, after which nothing is answered any more.
     """
 
-    _turn: list[None]
+    _inside: Inside
     _broken: str | None
 
-    def _enter_turn(self) -> None:
+    def _check_whole(self) -> None:
         if self._broken is not None:
             raise InvariantBroken("R4", self._broken)
-        try:
-            self._turn.pop()
-        except IndexError:
-            raise ConcurrentUse(
-                "scheduler: another call is still inside; one thread owns a scheduler"
-            ) from None
-        except BaseException:  # a signal's handler, once the turn was taken
-            self._turn.append(None)
-            raise
 
 
 def alone(
@@ -50,19 +41,18 @@ def alone(
 
     @wraps(method)
     def call(self: S, *args: P.args, **kwargs: P.kwargs) -> R:
-        self._enter_turn()
-        try:
-            return method(self, *args, **kwargs)
-        except Exception:
-            raise
-        except BaseException as error:
-            self._broken = (
-                f"{type(error).__name__} cut {method.__name__}() short: go on from the "
-                "last save"
-            )
-            raise
-        finally:
-            self._turn.append(None)
+        self._check_whole()
+        with self._inside:
+            try:
+                return method(self, *args, **kwargs)
+            except Exception:
+                raise
+            except BaseException as error:
+                self._broken = (
+                    f"{type(error).__name__} cut {method.__name__}() short: go on from "
+                    "the last save"
+                )
+                raise
 
     return cast("Callable[Concatenate[S, P], R]", call)
 

@@ -78,8 +78,8 @@ LEASES = (
     Fault(
         "a second caller is let in",
         "turn.py",
-        "            self._turn.pop()\n",
-        "            self._turn and self._turn.pop()\n",
+        "        with self._inside:\n",
+        "        if True:\n",
         UNIT + "turn.py::test_a_second_caller_is_refused",
     ),
     Fault(

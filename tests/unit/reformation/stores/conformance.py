@@ -6,6 +6,7 @@ waits. Revisions are counted from what a test finds, so a server may be used aga
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -79,9 +80,9 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 class StoreConformance(Transactions, Watches, Leases):
     """All that a store must do."""
 
+    @abstractmethod
     def made(self, clock: VirtualClock, folder: Path, limits: Limits) -> Store:
         """A new store, empty."""
-        raise NotImplementedError
 
     @pytest.fixture
     def clock(self) -> VirtualClock:

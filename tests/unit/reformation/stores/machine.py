@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from itertools import groupby
 from typing import Any
 
@@ -77,9 +78,9 @@ class StoreMachine(RuleBasedStateMachine):
         self.granted = [0]
         self.watches: list[tuple[Watch, Any, int]] = []
 
+    @abstractmethod
     def made(self) -> Store:
         """A new store on the machine's clock."""
-        raise NotImplementedError
 
     def leased(self, operations: list[Any]) -> list[Any]:
         """Operations with places turned into leases, ended ones among them."""
