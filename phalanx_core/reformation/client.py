@@ -267,8 +267,8 @@ class Client:
 
     def _start(self) -> None:
         """Write the layout, if nobody has."""
-        value = codec.packed({**self.layout.to_dict(), "v": codec.VERSION})
-        self.store.transaction([absent(codec.LAYOUT)], [Put(codec.LAYOUT, value)])
+        begin = Put(codec.LAYOUT, codec.layout_bytes(self.layout))
+        self.store.transaction([absent(codec.LAYOUT)], [begin])
 
     def _send(self, view: View, events: tuple[Event, ...], **facts: object) -> Outcome:
         """One transaction for transitions of what was observed."""

@@ -29,11 +29,14 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from phalanx_core.errors import SaveError
 from phalanx_core.reformation.records import Cause, Phase
+
+if TYPE_CHECKING:
+    from phalanx_core.reformation.layout import Layout
 
 ROOT = b"phalanx/"
 LAYOUT, LEADER, LOG = ROOT + b"layout", ROOT + b"leader", ROOT + b"log"
@@ -141,6 +144,7 @@ def prefix(family: str, *parts: str) -> bytes:
     return key(family, *parts) + b"/"
 
 
+@lru_cache(maxsize=65536)
 def seal_key(job: str, uid: int, epoch: int, step: int) -> bytes:
     """Key of a manifest.
 
@@ -153,20 +157,27 @@ def seal_key(job: str, uid: int, epoch: int, step: int) -> bytes:
 
 
 @lru_cache(maxsize=65536)
-def parts_of(found: bytes) -> tuple[str, ...]:
+def parts_of(found: bytes) -> tuple[str, tuple[str, ...]]:
     """Family and parts of a key; the inverse of :func:`key`.
 
     Examples
     --------
     >>> parts_of(key("lost", "a/b", "h1"))
-    ('lost', 'a/b', 'h1')
+    ('lost', ('a/b', 'h1'))
     """
-    return tuple(map(unquote, found[len(ROOT) :].decode().split("/")))
+    family, *parts = map(unquote, found[len(ROOT) :].decode().split("/"))
+    return family, tuple(parts)
 
 
 def packed(value: Any) -> bytes:
     """A value as JSON: equal bytes for equal values."""
     return ENCODER.encode(value).encode()
+
+
+@lru_cache(maxsize=16)
+def layout_bytes(layout: Layout) -> bytes:
+    """A layout's value; remembered, since every observation compares it."""
+    return packed({**layout.to_dict(), "v": VERSION})
 
 
 def unpacked(data: bytes, what: str) -> Any:
@@ -243,6 +254,7 @@ def epoch_of(data: bytes) -> EpochRecord:
         raise SaveError(f"an epoch record: {error!r}") from error
 
 
+@lru_cache(maxsize=4096)
 def holding_bytes(holding: Holding) -> bytes:
     """A holding's value."""
     return packed({**holding._asdict(), "v": VERSION})

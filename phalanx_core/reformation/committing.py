@@ -29,10 +29,12 @@ class Fate(Enum):
     REFUSED = "refused"
     """The pure core did not take it; nothing was sent."""
     ABORTED = "aborted"
-    """A compare failed and the job's record is as it was observed: a plan that lost a race,
-    a host that died. Nothing was written; observe anew."""
+    """At ``revision`` a compare failed, the job's record was as it was observed, and nothing
+    of this was in the store: a plan that lost a race, a host that died. A copy that the
+    network made may be applied later, if all compares hold by then; observe anew."""
     STALE = "stale"
-    """Another engine moved the job on. Nothing was written; observe anew."""
+    """The job's record was moved on since it was observed: by another engine, or by an
+    earlier sending of this, which the history tells apart. Observe anew."""
     UNKNOWN = "unknown"
     """The store gave no answer: it may be applied, also later. Observe anew."""
 

@@ -76,15 +76,15 @@ class Detector:
         waited for.
         """
         missing, replaced = [], set()
-        for host in view.layout.hosts:
-            if host not in view.hosts:
-                continue
+        for host, incarnation in view.hosts.items():
             beat = view.beats.get(host)
             if beat is None:
                 missing.append(host)
-            elif beat.incarnation != view.hosts[host]:
+            elif beat.incarnation != incarnation:
                 replaced.add(host)
         self._missing_s = {h: self._missing_s.get(h, now) for h in missing}
+        if not missing and not replaced:
+            return ()
         if len(missing) > self.damping.hosts:
             until = now - self.damping.wait_s
             missing = [h for h in missing if self._missing_s[h] <= until]

@@ -14,7 +14,7 @@ from phalanx_core.reformation.layout import Layout
 from phalanx_core.reformation.observing import JobView, View
 from phalanx_core.reformation.planning import Ask, Proposal, RepairPlanner, mask_of
 from phalanx_core.reformation.records import Cause, Phase
-from phalanx_core.reformation.reports import EngineOptions, Report, wanted_of
+from phalanx_core.reformation.reports import EngineOptions, Report, Wanted, wanted_of
 from phalanx_core.reformation.rules import HARDENED
 from phalanx_core.reformation.stores import (
     Put,
@@ -100,6 +100,8 @@ class Engine(Client):
         self.options = options or EngineOptions()
         self._detector = Detector(self.options.damping)
         self._lease = 0
+        # Of the last view, since most ticks find nothing new.
+        self._wanted: tuple[View | None, tuple[Wanted, ...]] = None, ()
 
     def tick(self) -> Report:
         """Take every transition that is called for, until there is none or too many fail.
@@ -134,9 +136,12 @@ class Engine(Client):
                 view = self.observe()
         except StoreError:
             pass
-        wanted = wanted_of(view) if view else ()
-        revision = view.revision if view else 0
-        return Report(leads, tuple(outcomes), waiting, wanted, revision)
+        if view is None:
+            return Report(leads, tuple(outcomes), waiting, (), 0)
+        if self._wanted[0] is not view:
+            self._wanted = view, wanted_of(view)
+        wanted = self._wanted[1]
+        return Report(leads, tuple(outcomes), waiting, wanted, view.revision)
 
     def step(self) -> Outcome | None:
         """One transition, whoever leads; None if none is called for.
@@ -215,9 +220,9 @@ class Engine(Client):
         if repairing:
             # Whoever still plans has no leaves, and keeps nobody from a repair.
             yield from self._detected(view, loading)
-        suspect = view.records.suspect
-        for index, core in enumerate(view.records.jobs):
-            if core.phase == Phase.RUN and core.alloc & suspect:
+        records = view.records
+        for index, core in enumerate(records.jobs if records.suspect else ()):
+            if core.phase == Phase.RUN and core.alloc & records.suspect:
                 yield self._planned(view, index, Action.DRAIN)
 
     def _detected(self, view: View, under_repair: int) -> Iterator[Outcome]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import NamedTuple
+from operator import attrgetter
+from typing import NamedTuple, TypeAlias
 
 from phalanx_core.errors import InvariantBroken, SaveError, UnknownJob
 from phalanx_core.reformation import codec
@@ -16,6 +16,8 @@ from phalanx_core.reformation.stores import Item, Range, Store
 
 GONE, PLAN = Phase.GONE, Phase.PLAN
 WHOLE = Range.prefix(codec.ROOT)
+# Of each family of keys, the other parts of the key beside what was found there.
+Families: TypeAlias = dict[str, list[tuple[tuple[str, ...], Item]]]
 
 
 class Block(NamedTuple):
@@ -100,6 +102,8 @@ class View:
     jobs
         One a name there ever was, oldest first: the place is the job's index in the records
         of the pure core. A job that is gone keeps its place and its uid.
+    index
+        Index of each job's name.
     hosts, host_revisions
         Incarnations by which hosts are live, and the revisions of those records.
     beats
@@ -125,20 +129,19 @@ class View:
         self.owners = self.repairs = 0
         self.leader = ""
         self.started = False
-        families: dict[str, list[tuple[tuple[str, ...], Item]]] = {}
+        self._records: Records | None = None
+        families: Families = {}
         for item in items:
-            family, *parts = codec.parts_of(item.key)
-            families.setdefault(family, []).append((tuple(parts), item))
+            family, parts = codec.parts_of(item.key)
+            found = families.get(family)
+            if found is None:
+                found = families[family] = []
+            found.append((parts, item))
         self._read_single(families)
         self._read_hosts(families)
         self._read_jobs(families)
 
-    @cached_property
-    def index(self) -> dict[str, int]:
-        """Index of each job's name."""
-        return {job.name: at for at, job in enumerate(self.jobs)}
-
-    @cached_property
+    @property
     def records(self) -> Records:
         """The records of the pure core.
 
@@ -150,6 +153,11 @@ class View:
         InvariantBroken
             If two jobs hold a leaf.
         """
+        if self._records is None:
+            self._records = self._core_records()
+        return self._records
+
+    def _core_records(self) -> Records:
         layout = self.layout
         live = suspect = lost = 0
         for host in self.hosts:
@@ -182,24 +190,18 @@ class View:
             raise UnknownJob(f"job {name!r}: the store has none")
         return self.jobs[at]
 
-    def _read_single(
-        self, families: Mapping[str, list[tuple[tuple[str, ...], Item]]]
-    ) -> None:
-        for name in ("layout", "leader", "owners", "repairs"):
-            for _, item in families.get(name, ()):
-                if name == "layout":
-                    self.started = True
-                    _check_layout(item.value, self.layout)
-                elif name == "leader":
-                    self.leader = item.value.decode()
-                elif name == "owners":
-                    self.owners = item.mod_revision
-                else:
-                    self.repairs = item.mod_revision
+    def _read_single(self, families: Families) -> None:
+        for _, item in families.get("layout", ()):
+            self.started = True
+            _check_layout(item.value, self.layout)
+        for _, item in families.get("leader", ()):
+            self.leader = item.value.decode()
+        for _, item in families.get("owners", ()):
+            self.owners = item.mod_revision
+        for _, item in families.get("repairs", ()):
+            self.repairs = item.mod_revision
 
-    def _read_hosts(
-        self, families: Mapping[str, list[tuple[tuple[str, ...], Item]]]
-    ) -> None:
+    def _read_hosts(self, families: Families) -> None:
         known = self.layout.host_mask
         for (host,), item in families.get("host", ()):
             known(host)
@@ -212,37 +214,36 @@ class View:
         for (path,), item in families.get("suspect", ()):
             self.suspects[self.layout.host_at(path)] = item.mod_revision
 
-    def _read_jobs(
-        self, families: Mapping[str, list[tuple[tuple[str, ...], Item]]]
-    ) -> None:
-        found = [
-            JobView(
-                name,
-                codec.epoch_of(item.value),
-                item.mod_revision,
-                item.create_revision,
-            )
-            for (name,), item in families.get("epoch", ())
-        ]
-        found.sort(key=lambda job: job.created)
-        self.jobs = found
-        index = self.index
+    def _read_jobs(self, families: Families) -> None:
+        jobs = _Jobs()
+        for (name,), item in families.get("epoch", ()):
+            record = codec.epoch_of(item.value)
+            jobs[name] = JobView(name, record, item.mod_revision, item.create_revision)
+        self.jobs = sorted(jobs.values(), key=attrgetter("created"))
+        self.index = {job.name: at for at, job in enumerate(self.jobs)}
         everything = (1 << self.layout.leaves) - 1
         for (path,), item in families.get("alloc", ()):
             holding = codec.holding_of(item.value)
             mask = self.layout.mask(path) & everything
             block = Block(path, mask, holding, item.mod_revision)
-            job = found[_known(index, holding.job)]
+            job = jobs[holding.job]
             (job.fenced if holding.fenced else job.owned).append(block)
         for (name, uid, epoch, step), item in families.get("seal", ()):
-            job = found[_known(index, name)]
+            job = jobs[name]
             if int(uid) == job.record.uid and not codec.manifest_of(item.value).lost:
                 job.seals[int(epoch), int(step)] = item.mod_revision
         for (name, host), _ in families.get("lost", ()):
-            found[_known(index, name)].lost.append(host)
+            jobs[name].lost.append(host)
         for (name,), item in families.get("loaded", ()):
             uid, epoch = codec.unpacked(item.value, f"loaded/{name}")
-            found[_known(index, name)].loaded = (uid, epoch)
+            jobs[name].loaded = (uid, epoch)
+
+
+class _Jobs(dict[str, JobView]):
+    """Jobs by name; one that only other records know is damage."""
+
+    def __missing__(self, name: str) -> JobView:
+        raise SaveError(f"job {name!r} has records but no epoch record")
 
 
 def held(blocks: Iterable[Block]) -> int:
@@ -292,14 +293,7 @@ def _core_job(view: JobView, alloc: int, fenced: int) -> Job:
     return Job(phase, epoch, alloc, plan, sealed, fenced, cause, loading, uid)
 
 
-def _known(index: Mapping[str, int], name: str) -> int:
-    try:
-        return index[name]
-    except KeyError:
-        raise SaveError(f"job {name!r} has records but no epoch record") from None
-
-
 def _check_layout(value: bytes, layout: Layout) -> None:
-    if value != codec.packed({**layout.to_dict(), "v": codec.VERSION}):
+    if value != codec.layout_bytes(layout):
         codec.unpacked(value, "the layout")
         raise SaveError("the store's layout is another: other hosts or radices")

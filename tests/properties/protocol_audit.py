@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from functools import lru_cache
 from typing import Any
 
 from phalanx_core.reformation.stores import Change, MemoryStore, Range, whole_revisions
 
 ROOT = b"phalanx/"
+# The same few values come again and again; nobody changes what is decoded.
+decoded = lru_cache(maxsize=4096)(json.loads)
 
 
 class Violation(AssertionError):
@@ -33,7 +36,7 @@ class Auditor:
         self.raw: dict[bytes, bytes] = {}
         self.owner: dict[int, tuple[str, int, int, bool]] = {}
         self.epochs: dict[str, dict[str, Any]] = {}
-        self.nonces: set[str] = set()
+        self.revisions: dict[str, int] = {}
         self.seen: Counter[str] = Counter()
         revision, items = store.range(Range.prefix(ROOT))
         self.raw = {item.key: item.value for item in items}
@@ -52,36 +55,35 @@ class Auditor:
         for changes in whole_revisions(self.watch.poll()):
             self._revision(changes)
 
-    def applied(self, nonce: str) -> bool:
-        """Whether a transaction of this nonce was ever applied."""
-        return nonce in self.nonces
+    def applied_at(self, nonce: str) -> int:
+        """Revision at which the transaction of this nonce was applied, 0 = never."""
+        return self.revisions.get(nonce, 0)
 
     def _revision(self, changes: tuple[Change, ...]) -> None:
-        before = dict(self.owner)
-        epochs = dict(self.epochs)
-        sealed = []
+        owners, epochs = self.owner, self.epochs
+        sealed, moved = [], set()
         for deleted, item in changes:
             if deleted:
                 self.raw.pop(item.key, None)
             else:
                 self.raw[item.key] = item.value
             family = item.key[len(ROOT) :].split(b"/")[0]
+            moved.add(family)
             if family == b"log" and not deleted:
-                told = json.loads(item.value)
-                if told["nonce"] in self.nonces:
+                told = decoded(item.value)
+                if told["nonce"] in self.revisions:
                     raise Violation(f"{told['nonce']} was applied twice")
-                self.nonces.add(told["nonce"])
+                self.revisions[told["nonce"]] = item.mod_revision
                 for event in told["events"]:
                     self.seen[event["action"]] += 1
             elif family == b"seal" and not deleted:
                 sealed.append(item)
-        moved = {change.item.key.split(b"/")[1] for change in changes}
-        if b"alloc" in moved:
-            self._read_owners()
         if b"epoch" in moved:
             self._read_epochs()
-        self._check_owners(before, epochs)
-        self._check_epochs(epochs)
+            self._check_epochs(epochs)
+        if b"alloc" in moved:
+            self._read_owners()
+            self._check_owners(owners, epochs)
         for item in sealed:
             self._check_seal(item.key, item.value, item.version)
 
@@ -95,7 +97,7 @@ class Auditor:
             bits = key[len(prefix) :].decode()
             size = 1 << (self.depth - len(bits))
             first = int(bits, 2) * size if bits else 0
-            told = json.loads(value)
+            told = decoded(value)
             holder = (told["job"], told["uid"], told["epoch"], told["fenced"])
             for leaf in range(first, min(first + size, self.leaves)):
                 if leaf in self.owner:
@@ -105,7 +107,7 @@ class Auditor:
     def _read_epochs(self) -> None:
         prefix = ROOT + b"epoch/"
         self.epochs = {
-            key[len(prefix) :].decode(): json.loads(value)
+            key[len(prefix) :].decode(): decoded(value)
             for key, value in self.raw.items()
             if key.startswith(prefix)
         }
@@ -172,13 +174,13 @@ class Auditor:
         epoch, step = now["base"]
         key = f"seal/{job}/{now['uid']:010}/{epoch:010}/{step:020}".encode()
         manifest = self.raw.get(ROOT + key)
-        if not manifest or json.loads(manifest)["lost"] or epoch >= now["epoch"]:
+        if not manifest or decoded(manifest)["lost"] or epoch >= now["epoch"]:
             raise Violation(f"{job} runs from a manifest that is not there")
 
     def _check_seal(self, key: bytes, value: bytes, version: int) -> None:
         job, uid, epoch, step = key[len(ROOT) :].decode().split("/")[1:]
         now = self.epochs[job]
-        if json.loads(value)["lost"]:
+        if decoded(value)["lost"]:
             return
         if version != 1:
             raise Violation(f"{key!r} was sealed twice")
@@ -186,7 +188,7 @@ class Auditor:
             raise Violation(f"{job}: epoch {epoch} sealed in epoch {now['epoch']}")
         if int(epoch) and now["phase"] != "RUN":
             raise Violation(f"{job} sealed in {now['phase']}")
-        parent = json.loads(value)["parent"]
+        parent = decoded(value)["parent"]
         if int(epoch) and not tuple(parent) < (int(epoch), int(step)):
             raise Violation(f"{key!r} comes from {parent}")
 

@@ -6,7 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 from phalanx_core.reformation import Engine, FirstFree, HostAgent, Layout
-from phalanx_core.reformation.observing import WHOLE, observe
+from phalanx_core.reformation.observing import WHOLE, View, observe
 from phalanx_core.reformation.reports import wanted_of
 from phalanx_core.reformation.stores import Items, MemoryStore, VirtualClock, Where
 
@@ -22,6 +22,7 @@ class Scene(NamedTuple):
     leaves: dict[str, list[int]]
     leases: dict[str, int]
     processes: dict[int, set[Token]]
+    view: View
 
 
 class QuickStore(MemoryStore):
@@ -65,7 +66,7 @@ def scene(hosts: int, per_host: int, sizes: tuple[int, ...]) -> Scene:
         for at, h in enumerate(layout.hosts)
     }
     leases = {host: agent._lease for host, agent in agents.items()}
-    return Scene(store, layout, leaves, leases, processes)
+    return Scene(store, layout, leaves, leases, processes, observe(store, layout))
 
 
 def copied(store: MemoryStore, clock: VirtualClock) -> MemoryStore:

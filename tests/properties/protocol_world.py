@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import io
 from collections import Counter
+from functools import cache
 from random import Random
+from typing import TypeAlias
 
 from phalanx_core.errors import UnknownJob
 from phalanx_core.reformation import (
@@ -24,7 +26,7 @@ from phalanx_core.reformation import (
 )
 from phalanx_core.reformation.codec import epoch_of, key
 from phalanx_core.reformation.history import Historian
-from phalanx_core.reformation.observing import observe
+from phalanx_core.reformation.observing import held, observe
 from phalanx_core.reformation.reports import wanted_of
 from phalanx_core.reformation.stores import (
     FaultKind,
@@ -67,6 +69,15 @@ MEANWHILE = (
 )
 
 
+Holders: TypeAlias = tuple[dict[int, tuple[Token, bool]], dict[int, str]]
+
+
+@cache
+def leaves_of(mask: int) -> tuple[int, ...]:
+    """Leaves of a mask, in order."""
+    return tuple(leaf for leaf in range(mask.bit_length()) if mask >> leaf & 1)
+
+
 class Crash(Exception):
     """The end of an engine's process at a named point."""
 
@@ -92,7 +103,10 @@ class World:
         self.processes = {leaf: set(one) for leaf, one in begin.processes.items()}
         self.auditor = Auditor(self.store, self.leaves, self.processes)
         self.seen: Counter[str] = Counter()
-        self.seen_view: View | None = None
+        self.seen_view: View | None = begin.view
+        self.lent: list[Client] = []
+        self.held_view: View | None = None
+        self.held: Holders = {}, {}
         self.links: list[FaultyStore] = []
         self.crash_in: dict[str, int] = {}
         self.busy: list[str] = []
@@ -154,7 +168,7 @@ class World:
             return
         engine = self.rng.choice(free)
         at = self.engines.index(engine)
-        engine._view = self.view()  # spares it the decoding, if it reads the same
+        self.lend(engine)
         if self.faults and self.rng.random() < 0.08:
             self.crash_in[engine.name] = self.rng.randrange(6)
         try:
@@ -171,11 +185,12 @@ class World:
         """Count an outcome; it has to agree with what the store took."""
         self.seen[f"{outcome.action.name} {outcome.fate.value}"] += 1
         self.auditor.poll()
-        there = self.auditor.applied(outcome.nonce)
+        there = self.auditor.applied_at(outcome.nonce)
         if outcome.fate is Fate.APPLIED and not there:
             raise Violation(f"{outcome} is not in the store")
-        if outcome.fate in (Fate.REFUSED, Fate.ABORTED) and there:
-            raise Violation(f"{outcome} is in the store")
+        # A copy that the network made may arrive after the answer, and be right by then.
+        if outcome.fate is Fate.ABORTED and 0 < there <= outcome.revision:
+            raise Violation(f"{outcome} is in the store at {there}")
 
     def passed(self) -> None:
         """Time passes, and agents beat."""
@@ -199,8 +214,9 @@ class World:
 
     def returned(self) -> None:
         """A host boots."""
-        host = self.rng.choice(self.layout.hosts)
-        if not self.up[host]:
+        down = [host for host in self.layout.hosts if not self.up[host]]
+        if down:
+            host = self.rng.choice(down)
             self.up[host] = True
             self.agents[host] = self._agent(host)
             self.seen["host returned"] += 1
@@ -220,14 +236,17 @@ class World:
 
     def judged(self) -> None:
         """A verdict is passed on a host, or withdrawn."""
-        host = [self.rng.choice(self.layout.hosts)]
-        call = self.client.suspect if self.rng.random() < 0.6 else self.client.trust
-        self._asked(
-            lambda: call(host, "ecc") if call == self.client.suspect else call(host)
-        )
+        suspects = list(self.view().suspects)
+        if suspects and self.rng.random() < 0.4:
+            host = self.rng.choice(suspects)
+            self._asked(lambda: self.client.trust([host]))
+            return
+        host = self.rng.choice(self.layout.hosts)
+        self._asked(lambda: self.client.suspect([host], "ecc"))
 
     def _asked(self, call: object) -> None:
         """A client's call: judged if it was answered."""
+        self.lend(self.client)
         try:
             outcome = call()  # type: ignore[operator]
         except (StoreError, UnknownJob):
@@ -250,6 +269,7 @@ class World:
         engine = self.rng.choice(self.engines)
         if engine.name in self.busy:
             return
+        self.lend(engine)
         try:
             outcome = engine.resize(job, size)
         except (StoreError, UnknownJob, Crash):
@@ -262,7 +282,7 @@ class World:
             return
         job, uid, epoch = token = self.rng.choice(self.tokens[-6:])
         step = self.rng.randrange(8)
-        # Links that lose answers would say nothing of a seal, so half of them are sound.
+        self.lend(self.client)
         try:
             outcome = self.client.seal(job, (uid, epoch), step, f"{step}")
         except (StoreError, UnknownJob):
@@ -284,6 +304,7 @@ class World:
 
     def pruned(self) -> None:
         """Old manifests of a job are forgotten."""
+        self.lend(self.client)
         try:
             self.seen["pruned"] += self.client.prune(self.rng.choice("abc"), 1)
         except (StoreError, UnknownJob):
@@ -295,45 +316,55 @@ class World:
 
     def view(self) -> View:
         """What the store holds, as whoever reads it without a fault sees it."""
+        for client in self.lent:
+            found = client._view
+            if found and self.seen_view and found.revision > self.seen_view.revision:
+                self.seen_view = found
+        self.lent.clear()
         self.seen_view = observe(self.store, self.layout, self.seen_view)
         return self.seen_view
+
+    def lend(self, client: Client) -> None:
+        """Spare a client the decoding of what is known; what it decodes is known then."""
+        client._view = self.view()
+        self.lent.append(client)
 
     def attend(self, host: str, stubborn: bool = False) -> None:
         """As :meth:`worked`; a stubborn process outlives the attempt."""
         if not self.up[host] or not self.beating[host]:
             return
         agent, view = self.agents[host], self.view()
-        owner: dict[int, Token] = {}
-        fenced: dict[int, str] = {}
-        for job in view.jobs:
-            token = (job.name, *job.token)
-            for block in job.owned:
-                for leaf in self.leaves[host]:
-                    if block.mask >> leaf & 1:
-                        owner[leaf] = token
-            for block in job.fenced:
-                for leaf in self.leaves[host]:
-                    if block.mask >> leaf & 1:
-                        fenced[leaf] = job.name
-        phases = {job.name: job.record.phase for job in view.jobs}
+        owner, fenced = self._holders(view)
         for leaf in self.leaves[host]:
-            wanted = owner.get(leaf)
+            wanted, restoring = owner.get(leaf, (None, False))
             if not stubborn:
                 self.processes[leaf] &= {wanted} if wanted else set()
             if self.processes[leaf] - ({wanted} if wanted else set()):
                 self.seen["zombie"] += 1
                 continue
-            if wanted and phases[wanted[0]] == Phase.RESTORE:
+            if wanted and restoring:
                 self.processes[leaf].add(wanted)
                 if wanted not in self.tokens:
                     self.tokens.append(wanted)
-        for name in dict.fromkeys(fenced.values()):
-            mine = [leaf for leaf, job in fenced.items() if job == name]
-            if not any(self.processes[leaf] for leaf in mine):
+        mine = [leaf for leaf in self.leaves[host] if leaf in fenced]
+        for name in dict.fromkeys(fenced[leaf] for leaf in mine):
+            if not any(self.processes[leaf] for leaf in mine if fenced[leaf] == name):
+                self.lend(agent)
                 try:
                     self.judge(agent.confirm(name))
                 except StoreError:
                     return
+
+    def _holders(self, view: View) -> Holders:
+        """The owner of each leaf and whether it restores, and whose fence is on which."""
+        if self.held_view is not view:
+            owner, fenced = {}, {}
+            for job in view.jobs:
+                holder = (job.name, *job.token), job.record.phase == Phase.RESTORE
+                owner.update(dict.fromkeys(leaves_of(held(job.owned)), holder))
+                fenced.update(dict.fromkeys(leaves_of(held(job.fenced)), job.name))
+            self.held_view, self.held = view, (owner, fenced)
+        return self.held
 
     def loaded(self) -> None:
         """The workers of jobs that restore say so once they all run."""
@@ -343,6 +374,7 @@ class World:
             if want.phase != Phase.RESTORE or not want.base:
                 continue
             if all(token in self.processes[leaf] for leaf in want.ranks):
+                self.lend(self.client)
                 try:
                     self.client.loaded(want.job, token[1:], want.base)
                 except (StoreError, UnknownJob):
@@ -420,7 +452,7 @@ class World:
             self.beat()
             reports = []
             for engine in self.engines:
-                engine._view = self.view()
+                self.lend(engine)
                 reports.append(engine.tick())
             if attended != self.view().revision:
                 for host in self.layout.hosts:
@@ -428,10 +460,12 @@ class World:
                 self.loaded()
                 attended = self.view().revision
             still = self.store._revision == before
-            rest = rest + 1 if still and any(r.leads for r in reports) else 0
+            leads = any(report.leads for report in reports)
+            rest = rest + 1 if still and leads else 0
             if rest == 2:
                 break
-            self.clock.advance(0.9)
+            # Where all waits, more than any damping does, and less than heartbeats last.
+            self.clock.advance(0.9 * TTL_S if still else 0.9)
         else:
             raise Violation("it did not come to rest")
         self.check()

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from random import Random
 
 from phalanx_core.reformation import Action
 from phalanx_core.verification.history import validate
-from tests.properties.protocol_walk import STEPS, WEIGHTS
-from tests.properties.protocol_world import World
+from tests.properties.protocol_walk import lived
 
 SCHEDULES = 600
 FLOOR = 30
@@ -23,10 +21,7 @@ def test_histories_of_engines_are_legal() -> None:
     """Every line of every schedule is a legal step, and no action that is written is rare."""
     counts: Counter[Action] = Counter()
     for seed in range(SCHEDULES):
-        world, random = World(seed), Random(~seed)
-        for name in random.choices(list(WEIGHTS), list(WEIGHTS.values()), k=STEPS):
-            getattr(world, name)()
-        world.check()
+        world = lived(seed)
         world.settle()
         lines = world.history.getvalue().splitlines(keepends=True)
         report = validate(lines)

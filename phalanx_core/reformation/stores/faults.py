@@ -272,9 +272,10 @@ class FaultyStore:
                 f"fault of call {call}: {fault.kind} is none of {method}"
             )
         self.calls += 1
-        due = [sent for sent in self._under_way if sent.due <= call]
-        for sent in sorted(due, key=lambda sent: sent.due):
-            self._arrive(sent, method)
+        if self._under_way:
+            due = [sent for sent in self._under_way if sent.due <= call]
+            for sent in sorted(due, key=lambda sent: sent.due):
+                self._arrive(sent, method)
         if fault is None:
             return None
         if fault.kind is FaultKind.REFUSE:

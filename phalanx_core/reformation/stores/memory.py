@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from phalanx_core.errors import InvalidRequest
@@ -109,7 +109,7 @@ class MemoryStore:
         """See :meth:`Store.get`."""
         check_key(key)
         self._settle()
-        return next(self._found(key), None)
+        return self._newest(key)
 
     def range(self, where: Where, revision: int = 0) -> Items:
         """See :meth:`Store.range`."""
@@ -117,7 +117,7 @@ class MemoryStore:
         revision = check_revision(revision)
         self._settle()
         if not revision:
-            return Items(self._revision, tuple(self._found(where)))
+            return Items(self._revision, self._found(where))
         self._check_kept(revision)
         if revision > self._revision:
             raise InvalidRequest(
@@ -235,29 +235,32 @@ class MemoryStore:
         if revision < self._compacted:
             raise Compacted(revision, self._compacted)
 
-    def _matching(self, where: Where) -> Iterator[bytes]:
+    def _matching(self, where: Where) -> Sequence[bytes]:
         """Keys that are meant and have a version, in order."""
         if isinstance(where, bytes):
-            if where in self._versions:
-                yield where
-            return
-        for at in range(bisect_left(self._keys, where.start), len(self._keys)):
-            if where.end is not None and self._keys[at] >= where.end:
-                return
-            yield self._keys[at]
+            return (where,) if where in self._versions else ()
+        first = bisect_left(self._keys, where.start)
+        last = None if where.end is None else bisect_left(self._keys, where.end, first)
+        return self._keys[first:last]
 
-    def _found(self, where: Where) -> Iterator[Item]:
+    def _newest(self, key: bytes) -> Item | None:
+        """A key as it is now, None where there is none."""
+        versions = self._versions.get(key)
+        return versions[-1] if versions and versions[-1].version else None
+
+    def _found(self, where: Where) -> tuple[Item, ...]:
         """Items as they are now, in order of their keys."""
-        for key in self._matching(where):
-            item = self._versions[key][-1]
-            if item.version:
-                yield item
+        if isinstance(where, bytes):
+            item = self._newest(where)
+            return (item,) if item else ()
+        newest = [self._versions[key][-1] for key in self._matching(where)]
+        return tuple([item for item in newest if item.version])
 
     def _applied(self, operation: Operation, revision: int) -> Response:
         if isinstance(operation, Put):
             self._put(operation, revision)
             return Response()
-        found = tuple(self._found(operation.where))
+        found = self._found(operation.where)
         if not isinstance(operation, Delete):
             return Response(found)
         for item in found:
@@ -265,7 +268,7 @@ class MemoryStore:
         return Response(deleted=len(found))
 
     def _put(self, put: Put, revision: int) -> None:
-        before = next(self._found(put.key), None)
+        before = self._newest(put.key)
         created = before.create_revision if before else revision
         version = before.version + 1 if before else 1
         if before and before.lease:
@@ -295,6 +298,8 @@ class MemoryStore:
         """What a watch that has seen all below a revision has yet to be told."""
         self._settle()
         self._check_kept(revision)
+        if revision > self._revision:
+            return ()
         changes = self._changes
         return tuple(
             changes[at]

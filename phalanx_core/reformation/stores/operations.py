@@ -41,6 +41,9 @@ Where: TypeAlias = bytes | Range
 class Field(Enum):
     """What of a key a compare reads."""
 
+    # By identity, as they compare: Enum's own is a call of Python for each compare.
+    __hash__ = object.__hash__
+
     VERSION = "version"
     CREATE = "create_revision"
     MOD = "mod_revision"
@@ -49,6 +52,8 @@ class Field(Enum):
 
 class Relation(Enum):
     """How the field stands to the compare's value."""
+
+    __hash__ = object.__hash__
 
     EQUAL = "=="
     NOT_EQUAL = "!="

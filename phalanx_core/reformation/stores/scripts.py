@@ -177,6 +177,7 @@ class Seeded:
             raise InvalidRequest(f"amount_max is {amount_max!r}: a whole number from 0")
         # In the order of the kinds, so that a caller's order changes nothing.
         self.rates = [(kind, rates[kind]) for kind in FaultKind if kind in rates]
+        self.total = sum(rates.values())
         self.amount_max = amount_max
         self.calls = calls
         self._random = Random(seed)
@@ -184,7 +185,7 @@ class Seeded:
     def __call__(self, call: int, method: str) -> Fault | None:
         """The fault of a call, None = none."""
         drawn, amount = self._random.random(), self._random.random()
-        if self.calls is not None and call >= self.calls:
+        if drawn >= self.total or (self.calls is not None and call >= self.calls):
             return None
         for kind, rate in self.rates:
             if drawn < rate:
