@@ -23,11 +23,11 @@ def is_number(value: Any) -> bool:
 
 def is_whole(value: Any) -> bool:
     """Whether it is one whole number from 0."""
-    # The first test spares the common case what NumPy's and bool need.
-    if type(value) is not int:
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-            return False
-    return bool(value >= 0)
+    # The first test spares the common case a look at the types of NumPy.
+    if type(value) is int:
+        return value >= 0
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return bool(whole and value >= 0)
 
 
 def array_of(name: str, given: ArrayLike) -> NDArray[Any]:

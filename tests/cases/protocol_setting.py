@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +17,6 @@ from phalanx_core.reformation import (
     RepairPlanner,
     View,
 )
-from phalanx_core.reformation.history import Historian
 from phalanx_core.reformation.observing import JobView, observe
 from phalanx_core.reformation.records import leaves_of
 from phalanx_core.reformation.stores import (
@@ -29,6 +27,7 @@ from phalanx_core.reformation.stores import (
     Script,
     VirtualClock,
 )
+from tests.cases.judged_history import JudgedHistory
 from tests.properties.protocol_audit import Auditor
 
 TTL_S = 5.0
@@ -51,8 +50,7 @@ class Setting:
         self.beat()
         self.user = Client(self.store, self.layout, "user", self.clock)
         self.user.observe()
-        self.lines = io.StringIO()
-        self.historian = Historian(self.store, self.layout, self.lines)
+        self.history = JudgedHistory(self.store, self.layout)
         leaves = {h: leaves_of(self.layout.host_mask(h)) for h in self.layout.hosts}
         self.auditor = Auditor(self.store, leaves, {})
         self.count = 0
@@ -139,11 +137,15 @@ class Setting:
         return leaves_of(view.records.jobs[view.index[name]].fenced)
 
     def sound(self) -> None:
-        """Every revision so far keeps the promises, and the history tells all of it."""
+        """Every revision so far keeps the promises, and the history of it is legal."""
         self.auditor.poll()
-        self.historian.poll()
-        told = self.historian.history.records
-        assert told._replace(failures=0) == self.view().records
+        self.history.sound()
+
+
+def link(engine: Engine) -> FaultyStore:
+    """The faulty link of an engine."""
+    assert isinstance(engine.store, FaultyStore)
+    return engine.store
 
 
 def between(

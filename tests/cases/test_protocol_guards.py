@@ -17,7 +17,7 @@ from phalanx_core.reformation import (
     Proposal,
 )
 from phalanx_core.reformation.stores import Fault, FaultKind, FaultyStore, Listed
-from tests.cases.protocol_setting import TTL_S, Setting, between
+from tests.cases.protocol_setting import TTL_S, Setting, between, link
 
 
 def late(engine: Engine, *others: object) -> Outcome:
@@ -237,6 +237,28 @@ def test_fail_compares_the_owners() -> None:
     setting.sound()
 
 
+def test_a_copy_of_an_aborted_death_may_be_right_later() -> None:
+    """What the network sent twice is told by its answer, at the revision of that.
+
+    The heartbeat was back when the death arrived first, and is gone again when the copy
+    does: it is applied then, as a transaction sent at that moment would be.
+    """
+    setting = Setting(hosts=3)
+    engine = setting.engine(Listed({1: Fault(FaultKind.DUPLICATE, 99)}))
+    setting.engine().tick()
+    setting.kill("h2")
+    outcome = late(engine, setting.beat)
+    assert (outcome.action, outcome.fate) == (Action.FAIL, Fate.ABORTED)
+    assert "h2" in setting.view().hosts
+    assert outcome.revision == setting.view().revision
+    setting.kill("h2")
+    assert link(engine).deliver() == 1
+    assert "h2" not in setting.view().hosts
+    setting.auditor.poll()
+    assert setting.auditor.applied_at(outcome.nonce) > outcome.revision
+    setting.sound()
+
+
 def test_fail_compares_the_heartbeat() -> None:
     """F18: a host whose heartbeat is back when the death is noted is another incarnation."""
     setting = Setting(hosts=3)
@@ -345,6 +367,7 @@ def test_a_heartbeat_that_lands_late_is_kept_or_ended() -> None:
         setting.clock.advance(TTL_S - 1)
         assert agent.beat()
     assert list(setting.view().beats) == ["h0"]
+    setting.sound()
 
 
 def test_a_host_that_boots_within_its_lease_is_another_incarnation() -> None:

@@ -10,7 +10,6 @@ from phalanx_core.errors import SaveError
 from phalanx_core.reformation import (
     Ask,
     Damping,
-    Engine,
     Fate,
     FirstFree,
     Proposal,
@@ -26,13 +25,7 @@ from phalanx_core.reformation.stores import (
     Put,
     Range,
 )
-from tests.cases.protocol_setting import Setting, between, told
-
-
-def link(engine: Engine) -> FaultyStore:
-    """The faulty link of an engine."""
-    assert isinstance(engine.store, FaultyStore)
-    return engine.store
+from tests.cases.protocol_setting import Setting, between, link, told
 
 
 def test_26_a_lease_flaps_before_the_engine_looks() -> None:
@@ -155,7 +148,7 @@ def test_30_a_history_whose_revisions_are_compacted() -> None:
     engine = setting.engine()
     first = Historian(setting.store, setting.layout, io.StringIO())
     setting.running(engine, a=1)
-    setting.historian.poll()
+    setting.history.poll()
     setting.auditor.poll()
     setting.store.compact(setting.view().revision)
     with pytest.raises(Compacted):
@@ -180,8 +173,8 @@ def test_31_a_watch_breaks_and_is_made_anew() -> None:
     historian = Historian(breaking, setting.layout, lines)
     setting.running(engine, a=1)
     assert [historian.poll() for _ in range(3)] == [0, 0, 7]
-    setting.historian.poll()
-    assert historian.history.records == setting.historian.history.records
+    setting.history.poll()
+    assert lines.getvalue().splitlines(keepends=True) == setting.history.lines()
     setting.sound()
 
 
@@ -462,6 +455,7 @@ def test_42_records_of_a_later_engine() -> None:
     setting.running(engine, a=1)
     item = setting.store.get(key("epoch", "a"))
     assert item is not None
+    setting.sound()
     later = item.value.replace(b'"v":1', b'"v":2')
     setting.store.transaction([], [Put(item.key, later)])
     setting.kill("h0")

@@ -10,6 +10,7 @@ import json
 from collections import Counter
 from functools import lru_cache
 from typing import Any
+from urllib.parse import quote, unquote
 
 from phalanx_core.reformation.stores import Change, MemoryStore, Range, whole_revisions
 
@@ -107,7 +108,7 @@ class Auditor:
     def _read_epochs(self) -> None:
         prefix = ROOT + b"epoch/"
         self.epochs = {
-            key[len(prefix) :].decode(): decoded(value)
+            unquote(key[len(prefix) :].decode()): decoded(value)
             for key, value in self.raw.items()
             if key.startswith(prefix)
         }
@@ -172,13 +173,14 @@ class Auditor:
 
     def _check_run(self, job: str, now: dict[str, Any]) -> None:
         epoch, step = now["base"]
-        key = f"seal/{job}/{now['uid']:010}/{epoch:010}/{step:020}".encode()
+        key = f"seal/{quote(job, safe='')}/{now['uid']:010}/{epoch:010}/{step:020}".encode()
         manifest = self.raw.get(ROOT + key)
         if not manifest or decoded(manifest)["lost"] or epoch >= now["epoch"]:
             raise Violation(f"{job} runs from a manifest that is not there")
 
     def _check_seal(self, key: bytes, value: bytes, version: int) -> None:
-        job, uid, epoch, step = key[len(ROOT) :].decode().split("/")[1:]
+        name, uid, epoch, step = key[len(ROOT) :].decode().split("/")[1:]
+        job = unquote(name)
         now = self.epochs[job]
         if decoded(value)["lost"]:
             return

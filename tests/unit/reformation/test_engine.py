@@ -76,6 +76,7 @@ def test_what_nobody_has_is_named() -> None:
     with pytest.raises(InvalidRequest, match="step is -1"):
         engine.seal("a", (1, 1), -1, "")
     assert len(setting.view().jobs) == 1
+    setting.sound()
 
 
 def test_a_job_is_admitted_once() -> None:
@@ -90,6 +91,7 @@ def test_a_job_is_admitted_once() -> None:
         Action.ADMIT,
     )
     assert not again
+    setting.sound()
 
 
 def test_names_of_any_characters() -> None:
@@ -102,6 +104,7 @@ def test_names_of_any_characters() -> None:
     engine.tick()
     assert setting.epoch(name) == 2
     assert setting.view().job(name).seals.keys() == {(0, 0), (1, 10)}
+    setting.sound()
 
 
 def test_one_engine_leads_at_a_time() -> None:
@@ -124,6 +127,7 @@ def test_one_engine_leads_at_a_time() -> None:
         ("first", False),
         ("second", True),
     ]
+    setting.sound()
 
 
 def test_a_tick_of_a_store_out_of_reach_is_empty() -> None:
@@ -185,6 +189,7 @@ def test_ticks_are_bounded() -> None:
         ["RESTORE applied"],
         [],
     ]
+    setting.sound()
 
 
 def test_hosts_that_break_many_jobs_die_one_by_one() -> None:
@@ -223,6 +228,7 @@ def test_an_agent_says_what_it_is_to_end() -> None:
     assert setting.agents["h0"].confirm("a")
     assert setting.fenced("a") == [1]
     assert setting.agents["h0"].confirm("a").guard == "leaves_fenced"
+    setting.sound()
 
 
 def test_an_agent_begins_anew_when_its_heartbeat_ended() -> None:

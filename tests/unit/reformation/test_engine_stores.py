@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import subprocess
 import sys
@@ -20,18 +19,14 @@ from phalanx_core.reformation import (
     Layout,
     Phase,
 )
-from phalanx_core.reformation.history import (
-    Historian,
-    records_from_dict,
-    records_to_dict,
-)
-from phalanx_core.reformation.observing import observe
+from phalanx_core.reformation.history import records_from_dict, records_to_dict
 from phalanx_core.reformation.stores import (
     MemoryStore,
     SqliteStore,
     Store,
     VirtualClock,
 )
+from tests.cases.judged_history import JudgedHistory
 
 HOSTS = [(f"h{at}", 2) for at in range(4)]
 ROOT = Path(__file__).resolve().parents[3]
@@ -88,8 +83,7 @@ def test_a_failure_is_repaired(store: Store) -> None:
     layout = Layout(HOSTS)
     engine = begun(store, layout)
     engine.observe()
-    lines = io.StringIO()
-    historian = Historian(store, layout, lines)
+    history = JudgedHistory(store, layout)
     assert engine.admit("a", "3")
     to_run(engine, "a")
     assert engine.seal("a", (1, 1), 100, "shards")
@@ -100,11 +94,8 @@ def test_a_failure_is_repaired(store: Store) -> None:
     assert report.wanted[0].ranks == (3, 4, 2)
     assert report.wanted[0].base == (1, 100)
     to_run(engine, "a")
-    historian.poll()
-    actions = [
-        json.loads(line).get("action") for line in lines.getvalue().split("\n")[:-1]
-    ]
-    assert actions == [
+    history.sound()
+    assert [json.loads(line).get("action") for line in history.lines()] == [
         None,
         *("ADMIT", "HEAL", "PLAN", "COMMIT", "RESTORE", "RUN", "SEAL"),
         *("FAIL", "DETECT", "PLAN", "COMMIT", "RESTORE", "RUN"),
@@ -115,6 +106,8 @@ def test_a_restart_knows_everything(store: Store) -> None:
     """An engine that begins finds the records, the ranks and what should run as they were."""
     layout = Layout(HOSTS)
     engine = begun(store, layout)
+    engine.observe()
+    history = JudgedHistory(store, layout)
     assert engine.admit("a", "3")
     assert engine.admit("b", "2")
     to_run(engine, "a")
@@ -136,6 +129,7 @@ def test_a_restart_knows_everything(store: Store) -> None:
     records = second.observe().records
     assert records == engine.observe().records
     assert records_from_dict(records_to_dict(records)) == records
+    history.sound()
 
 
 def test_replicas_in_two_processes(tmp_path: Path) -> None:
@@ -151,8 +145,7 @@ def test_replicas_in_two_processes(tmp_path: Path) -> None:
         store, layout, FirstFree(), "here", clock, EngineOptions(lead=False)
     )
     engine.observe()
-    lines = io.StringIO()
-    historian = Historian(store, layout, lines)
+    history = JudgedHistory(store, layout)
     other = subprocess.Popen(
         [sys.executable, "-c", REPLICA, str(path), "there", "2.5"],
         cwd=ROOT,
@@ -181,9 +174,7 @@ def test_replicas_in_two_processes(tmp_path: Path) -> None:
                 agent.confirm(holding.job)
     told_there = other.communicate(timeout=30)[0]
     assert other.returncode == 0
-    historian.poll()
-    told = historian.history.records._replace(failures=0)
-    assert told == observe(store, layout).records
-    assert historian.history.count > 50
+    history.sound()
+    assert len(history.lines()) > 50
     assert "applied" in told_there
     store.close()

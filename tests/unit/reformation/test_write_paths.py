@@ -57,3 +57,26 @@ def test_transactions_are_prepared_by_transition_alone() -> None:
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
     ]
     assert "transition" in calls
+
+
+TESTS = Path(__file__).resolve().parents[2]
+ENGINES = ("Setting(", "Cluster(", "begun(", " Engine(")
+# It has no history: its store is closed before it is read.
+UNJUDGED = {"test_a_tick_of_a_store_out_of_reach_is_empty"}
+
+
+def test_every_engine_test_has_its_history_judged() -> None:
+    """Whoever makes an engine calls ``sound``, which asks the validator."""
+    unjudged = set()
+    for path in sorted(TESTS.glob("*/**/test_*.py")):
+        text = path.read_text("utf-8")
+        if "phalanx_core.reformation" not in text and "protocol_setting" not in text:
+            continue
+        for function in ast.parse(text).body:
+            if not isinstance(function, ast.FunctionDef):
+                continue
+            source = ast.unparse(function)
+            made = any(engine in source for engine in ENGINES)
+            if function.name[:5] == "test_" and made and ".sound()" not in source:
+                unjudged.add(function.name)
+    assert unjudged == UNJUDGED

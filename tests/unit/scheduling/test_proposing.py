@@ -14,6 +14,7 @@ from phalanx_core.scheduling.proposing import (
     layout_of,
     request_of,
 )
+from tests.cases.judged_history import JudgedHistory
 
 SPEC = "pod:2 host:4 gpu:2"
 
@@ -32,6 +33,8 @@ class Cluster:
         for agent in self.agents.values():
             agent.beat()
         self.engine = self.started("first")
+        self.engine.observe()
+        self.history = JudgedHistory(self.store, layout)
 
     def started(self, name: str) -> Engine:
         """An engine that knows nothing but the store."""
@@ -72,6 +75,7 @@ def test_a_repair_is_the_planner_s() -> None:
     planner.adopt("a", Gang(4, within="pod"), [0, 1, 2, 3])
     planner.replan("a", failed=[2, 3])
     assert cluster.run("a") == tuple(planner.placement("a").leaves.tolist())
+    cluster.history.sound()
 
 
 def test_spares_are_for_repairs() -> None:
@@ -83,6 +87,7 @@ def test_spares_are_for_repairs() -> None:
     assert cluster.engine.tick().waiting == {"b": "no_leaves"}
     cluster.kill("host-2")
     assert cluster.run("a") == (0, 1, 2, 3, 6, 7)
+    cluster.history.sound()
 
 
 def test_a_new_engine_proposes_the_same() -> None:
@@ -100,6 +105,7 @@ def test_a_new_engine_proposes_the_same() -> None:
             cluster.proposals = PlannerProposals(Topology.from_spec(SPEC), spares)
             cluster.engine = cluster.started("second")
         ranks.append(cluster.run("a"))
+        cluster.history.sound()
     assert ranks[0] == ranks[1]
     assert not {0, 1} & set(ranks[0])
 
@@ -115,6 +121,7 @@ def test_templates_and_sizes() -> None:
     assert cluster.engine.resize("a", request_of(gang, 2))
     assert cluster.run("a") == (0, 1)
     assert gang_of(cluster.engine.observe().job("a").record.request) == (gang, 2)
+    cluster.history.sound()
 
 
 def test_a_drain_moves_what_is_suspect() -> None:
@@ -126,6 +133,7 @@ def test_a_drain_moves_what_is_suspect() -> None:
     ranks = cluster.run("a")
     assert ranks[2:] == (2, 3)
     assert not {0, 1} & set(ranks)
+    cluster.history.sound()
 
 
 def test_layouts_and_requests_that_are_none() -> None:
