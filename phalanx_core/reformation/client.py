@@ -173,7 +173,7 @@ class Client:
 
         Returns
         -------
-        Applied; refused by ``running`` or ``token_current``; aborted if the step is sealed
+        Applied; refused by ``running`` or ``token_current``; stale if the step is sealed
         already, or the record moved on meanwhile: read it again.
         """
         if not is_whole(step):

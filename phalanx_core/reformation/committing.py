@@ -114,27 +114,42 @@ def _answered(prepared: Prepared, result: TransactionResult) -> Outcome:
     revision = result.revision
     if result.succeeded:
         return _outcome(prepared, Fate.APPLIED, "", revision)
-    found = result.responses[0].item if result.responses else None
-    if _mine(prepared, found):
+    found = [response.item for response in result.responses]
+    fate = _told(prepared, *found) if found else None
+    if fate is Fate.APPLIED:
         return _outcome(prepared, Fate.APPLIED, "", revision)
-    if (found.mod_revision if found else 0) != prepared.found:
+    if fate is Fate.STALE:
         return _outcome(prepared, Fate.STALE, "record_moved", revision)
     return _outcome(prepared, Fate.ABORTED, "compare", revision)
 
 
 def _read_back(store: Store, prepared: Prepared) -> Fate | None:
-    """What a linearizable read tells of a lost answer; None = not applied so far."""
+    """What linearizable reads tell of a lost answer; None = not applied so far."""
     if not prepared.marker:
         return Fate.UNKNOWN
     try:
-        found = store.get(prepared.marker)
+        # In this order: a record that is as it was then was so when the marker was read.
+        marker = store.get(prepared.marker)
+        return _told(prepared, marker, store.get(prepared.record))
     except Unavailable:
         return Fate.UNKNOWN
-    if _mine(prepared, found):
+
+
+def _told(prepared: Prepared, marker: Item | None, record: Item | None) -> Fate | None:
+    """What a marker and a job's record tell; None = not applied so far.
+
+    A marker that is not there tells nothing once the record moved on: a release deletes
+    what a seal or an admission wrote.
+    """
+    if _mine(prepared, marker):
         return Fate.APPLIED
-    if (found.mod_revision if found else 0) != prepared.found:
+    if _revision(marker) != prepared.marked or _revision(record) != prepared.recorded:
         return Fate.STALE
     return None
+
+
+def _revision(item: Item | None) -> int:
+    return item.mod_revision if item else 0
 
 
 def _mine(prepared: Prepared, found: Item | None) -> bool:

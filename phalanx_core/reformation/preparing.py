@@ -93,8 +93,12 @@ class Prepared:
         Of what it was prepared from.
     marker
         Key in which the nonce is found again, b"" where there is none.
-    found
-        Revision at which the marker was last written when it was prepared.
+    marked
+        Revision at which the marker was last written when this was prepared.
+    record
+        Key of the job's epoch record; the marker tells as long as that is as it was.
+    recorded
+        Revision at which the record was last written then.
     effects
         What is to be done once it is applied.
     after
@@ -108,7 +112,9 @@ class Prepared:
     otherwise: tuple[Operation, ...]
     revision: int
     marker: bytes
-    found: int
+    marked: int
+    record: bytes
+    recorded: int
     effects: tuple[Effect, ...]
     after: Records
 
@@ -155,8 +161,15 @@ def prepare(
     compares = comparing.compares_of(view, events, facts, limits.operations)
     if max(len(then), len(compares)) > limits.operations:
         return Refused(event.action, "operations_max")
-    marker, found = _marker(view, event, facts)
-    otherwise = (Read(marker),) if marker else ()
+    record = codec.key("epoch", facts.name)
+    recorded = view.jobs[event.job].revision if event.job < len(view.jobs) else 0
+    marker, marked = b"", 0
+    if event.action in (Action.ADMIT, Action.SEAL):
+        # Created once, and kept whatever befalls the job next but its release.
+        marker = codec.seal_key(facts.name, event.uid, event.epoch, facts.step)
+    elif event.action in MARKED:
+        marker, marked = record, recorded
+    otherwise = (Read(marker), Read(record)) if marker else ()
     if _size(compares, (*then, *otherwise)) > limits.request_bytes:
         return Refused(event.action, "bytes_max")
     return Prepared(
@@ -167,7 +180,9 @@ def prepare(
         otherwise=otherwise,
         revision=view.revision,
         marker=marker,
-        found=found,
+        marked=marked,
+        record=record,
+        recorded=recorded,
         effects=effects,
         after=records,
     )
@@ -200,17 +215,6 @@ def _of_a_step(view: View, event: Event, facts: Facts) -> bool:
     job = view.jobs[event.job]
     there = (event.manifest, facts.step) in job.seals
     return there and next_step(job, event.manifest, facts.step) is not None
-
-
-def _marker(view: View, event: Event, facts: Facts) -> tuple[bytes, int]:
-    """The key that a job's transition writes its nonce to, and when it was last written."""
-    action = event.action
-    if action in (Action.ADMIT, Action.SEAL):
-        # Created once, and kept whatever befalls the job next.
-        return codec.seal_key(facts.name, event.uid, event.epoch, facts.step), 0
-    if action in MARKED:
-        return codec.key("epoch", facts.name), view.jobs[event.job].revision
-    return b"", 0
 
 
 def _operations(

@@ -150,7 +150,7 @@ def test_seal_compares_the_phase() -> None:
     broken(setting, a=2)
     user = setting.user
     between(user, "prepared", lambda: setting.engine().step())
-    assert user.seal("a", (1, 1), 20, "late").fate is Fate.ABORTED
+    assert user.seal("a", (1, 1), 20, "late").fate is Fate.STALE
     assert list(setting.job("a").seals) == [(0, 0), (1, 10)]
     assert user.seal("a", (1, 1), 20, "late").guard == "running"
     setting.sound()
@@ -256,6 +256,46 @@ def test_a_copy_of_an_aborted_death_may_be_right_later() -> None:
     assert "h2" not in setting.view().hosts
     setting.auditor.poll()
     assert setting.auditor.applied_at(outcome.nonce) > outcome.revision
+    setting.sound()
+
+
+def test_a_seal_of_a_job_that_ended_before_its_answer() -> None:
+    """It was applied, its manifest is gone with the job, and so it is no abort."""
+    setting = Setting(hosts=3)
+    setting.running(setting.engine(), a=2)
+    token = setting.job("a").token
+
+    def script(call: int, method: str) -> Fault | None:
+        if method == "get" and setting.phase("a") != "GONE":
+            assert setting.user.release("a")
+        return Fault(FaultKind.LOSE_ANSWER) if call == 1 else None
+
+    worker = Client(
+        FaultyStore(setting.store, script), setting.layout, "worker", setting.clock
+    )
+    outcome = worker.seal("a", token, 20, "shards")
+    assert (outcome.fate, outcome.guard) == (Fate.STALE, "no_answer")
+    setting.auditor.poll()
+    assert setting.auditor.applied_at(outcome.nonce) > 0
+    setting.sound()
+
+
+def test_an_admission_of_a_job_that_ended_before_its_answer() -> None:
+    """The same of the empty manifest, which tells of an admission."""
+    setting = Setting(hosts=3)
+
+    def script(call: int, method: str) -> Fault | None:
+        if method == "get" and setting.phase("a") != "GONE":
+            assert setting.user.release("a")
+        return Fault(FaultKind.LOSE_ANSWER) if call == 1 else None
+
+    worker = Client(
+        FaultyStore(setting.store, script), setting.layout, "worker", setting.clock
+    )
+    outcome = worker.admit("a", "1")
+    assert outcome.fate is Fate.STALE
+    setting.auditor.poll()
+    assert setting.auditor.applied_at(outcome.nonce) > 0
     setting.sound()
 
 

@@ -226,9 +226,16 @@ OTHERS = (
     Fault(
         "a lost answer is taken for a lost request",
         "committing.py",
-        "    if _mine(prepared, found):\n        return Fate.APPLIED\n",
+        "    if _mine(prepared, marker):\n        return Fate.APPLIED\n",
         "",
         EARLY + "06_an_applied_commit_whose_answer_is_lost",
+    ),
+    Fault(
+        "a marker that went with its job is taken for one that never was",
+        "committing.py",
+        " or _revision(record) != prepared.recorded:\n",
+        ":\n",
+        GUARDS + "a_seal_of_a_job_that_ended_before_its_answer",
     ),
     Fault(
         "a lost request is not sent again",
@@ -240,8 +247,8 @@ OTHERS = (
     Fault(
         "another incarnation is the same host",
         "detector.py",
-        "            elif beat.incarnation != view.hosts[host]:\n",
-        "            elif beat.incarnation < view.hosts[host]:\n",
+        "            elif beat.incarnation != incarnation:\n",
+        "            elif beat.incarnation < incarnation:\n",
         LATE + "26_a_lease_flaps_before_the_engine_looks",
     ),
     Fault(

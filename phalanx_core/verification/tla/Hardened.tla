@@ -160,7 +160,8 @@ Resize(n, j) == /\ txn[n].pc = "idle" /\ phase[j] = "Run" /\ ~Broken(j)
                 /\ UNCHANGED <<store, reports, placed, gone, zombies, forged>>
 
 From(t) == IF t.why \in {"Drain", "Resize"} THEN "Run" ELSE "Plan"
-Wanted(t) == t.why # "Drain" \/ \E l \in t.own \ t.plan : l \in suspect \/ l \notin live \/ l \in lost
+\* Written without a disjunction, of which TLC would make a successor for each branch.
+Wanted(t) == t.why = "Drain" => (t.own \ t.plan) \cap (suspect \cup lost \cup (Leaf \ live)) # {}
 CommitGuard(t) ==
   /\ GEpoch => (epoch[t.job] = t.epoch /\ phase[t.job] = From(t))
   /\ GUid => uid[t.job] = t.uid

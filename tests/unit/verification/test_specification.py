@@ -340,7 +340,7 @@ def test_tlc(name: str, tmp_path: Path) -> None:
     for file, text in TEXTS.items():
         (tmp_path / file).write_text(text, encoding="utf-8")
     module = "Hardened" if name.startswith("Hardened") else "Printed"
-    command = ["java", "-XX:+UseParallelGC", "-cp", JAR, "tlc2.TLC", "-workers", "1"]
+    command = ["java", "-XX:+UseParallelGC", "-cp", JAR, "tlc2.TLC", "-deadlock"]
     done = subprocess.run(
         [*command, "-config", f"{name}.cfg", f"{module}.tla"],
         cwd=tmp_path,

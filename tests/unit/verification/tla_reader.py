@@ -412,11 +412,7 @@ def configured(text: str) -> Configuration:
             found.constraint = words[1]
         elif words[0] == "SYMMETRY":
             found.symmetry = words[1]
-        elif words not in (
-            ["SPECIFICATION", "Spec"],
-            ["CHECK_DEADLOCK", "FALSE"],
-            ["CONSTANTS"],
-        ):
+        elif words not in (["SPECIFICATION", "Spec"], ["CONSTANTS"]):
             raise Unreadable(f"{line!r} in a configuration")
     return found
 

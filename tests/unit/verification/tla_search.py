@@ -249,6 +249,12 @@ class Writer:
         elif kind == "or":
             for one in term[1]:
                 self.emit([(one, bound), *rest], known, partial, depth, lines)
+        elif kind == "infix" and term[1] == "=>":
+            # As TLC does: what follows from it is an action too, with branches of its own.
+            lines.append(f"{pad}if {self.said(term[2], bound)}:")
+            self.emit([(term[3], bound), *rest], known, partial, depth + 1, lines)
+            lines.append(f"{pad}else:")
+            self.emit(rest, known, partial, depth + 1, lines)
         elif kind == "same":
             self.emit([(term[1], bound), *rest], known, partial, depth, lines)
         elif kind == "some":
