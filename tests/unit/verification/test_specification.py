@@ -243,7 +243,7 @@ def test_the_hardened_protocol_holds(name: str) -> None:
 WITHOUT = {
     "Pin": ("SurvivorsStay", 3),
     "GEpoch": ("Footprint", 6),
-    "GLeaf": ("NoTheft", 8),
+    "GLeaf": ("Footprint", 8),
     "GLive": ("NoDeadClaim", 5),
     "GSealPhase": ("SealFence", 5),
     "GSealToken": ("SealFence", 11),

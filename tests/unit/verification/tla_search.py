@@ -444,8 +444,9 @@ def search(
                 for new in action(state):
                     generated += 1
                     by_action[name] += 1
-                    bad = next((one for one, test in moves if not test(state, new)), "")
-                    bad = bad or entered(new, after)
+                    bad = entered(new, after)  # invariants first, as TLC does
+                    broken = (one for one, test in moves if not test(state, new))
+                    bad = bad or next(broken, "")
                     if bad:
                         return Found(
                             generated, len(seen), depth, by_action, (bad, depth)
