@@ -27,11 +27,9 @@ from phalanx_core.reformation.stores import (
 if TYPE_CHECKING:
     from phalanx_core.reformation.preparing import Facts
 
-HOSTS_MAX = 32
-"""Hosts whose heartbeats a commit compares one by one; beyond, that none is ``down``
-below a block, one compare a block."""
-
 Compares = Iterator[Compare]
+OfProposal = Callable[[View, Event], Compares]
+OfLeaves = Callable[[View, int], Compares]
 
 
 def compares_of(
@@ -44,21 +42,25 @@ def compares_of(
     view, events, facts
         As for :func:`~phalanx_core.reformation.preparing.prepare`.
     compares_max
-        If a commit has more, one compare of ``owners`` stands for those of every claimed
-        block: exact as well, but lost to any other change of an owner.
+        As many as the store takes. If a commit has more, then in this order: one compare
+        of ``owners`` stands for those of every claimed block, which is exact as well, but
+        lost to any other change of an owner; and one a block, that no host below it is
+        ``down``, for those of heartbeats, which does not see a death that nobody noted.
 
     Returns
     -------
-    Each compare once.
+    Each compare once; of a commit that is too long however it is written, too many.
     """
     event = events[-1]
-    if event.action == Action.COMMIT:
-        found = _unique(_commit(view, events[0], _empty(view, events[0])))
-        if len(found) > compares_max:
-            same_owners = iter((modified_at(codec.OWNERS, view.owners),))
-            found = _unique(_commit(view, events[0], same_owners))
-        return found
-    return _unique(COMPARES[event.action](view, event, facts))
+    if event.action != Action.COMMIT:
+        return _unique(COMPARES[event.action](view, event, facts))
+    found: tuple[Compare, ...] = ()
+    for alive in (_hosts_alive, _none_down):
+        for unclaimed in (_empty, _same_owners):
+            found = _unique(_commit(view, events[0], unclaimed, alive))
+            if len(found) <= compares_max:
+                return found
+    return found
 
 
 def _unique(compares: Compares) -> tuple[Compare, ...]:
@@ -171,12 +173,14 @@ def _lose(view: View, event: Event, facts: Facts) -> Compares:
     yield Compare(Range.prefix(whole), Field.MOD, Relation.LESS, view.revision + 1)
 
 
-def _commit(view: View, proposal: Event, unclaimed: Compares) -> Compares:
+def _commit(
+    view: View, proposal: Event, unclaimed: OfProposal, alive: OfLeaves
+) -> Compares:
     job, core = view.jobs[proposal.job], view.records.jobs[proposal.job]
     plan, alloc = proposal.leaves, core.alloc
     yield modified_at(codec.key("epoch", job.name), job.revision)
-    yield from unclaimed
-    yield from _alive(view, plan)
+    yield from unclaimed(view, proposal)
+    yield from alive(view, plan)
     # A drain keeps no suspect leaf; others may keep those that they own.
     draining = proposal.action == Action.DRAIN
     yield from _trusted(view, plan if draining else plan & ~alloc)
@@ -202,8 +206,23 @@ def _empty(view: View, proposal: Event) -> Compares:
             yield absent(codec.key("alloc", around))
 
 
-def _alive(view: View, plan: int) -> Compares:
+def _same_owners(view: View, proposal: Event) -> Compares:
+    """No leaf has another owner than was observed."""
+    yield modified_at(codec.OWNERS, view.owners)
+
+
+def _hosts_alive(view: View, plan: int) -> Compares:
     """The heartbeat of each planned host is that of its known incarnation (F2, F12)."""
+    for host in view.layout.hosts_of(plan):
+        yield created_at(codec.key("heartbeat", host), view.hosts[host])
+
+
+def _none_down(view: View, plan: int) -> Compares:
+    """No planned host's death was noted; of those that a block's path misses, as above.
+
+    A heartbeat that ended is not there to be compared, so one that nobody noted passes:
+    it is noted next, and detected from Restore, since Run needs all hosts.
+    """
     hosts, blocks = _places(view, plan)
     for path in blocks:
         yield absent(Range.prefix(codec.key("down", path)))
@@ -212,8 +231,11 @@ def _alive(view: View, plan: int) -> Compares:
 
 
 def _trusted(view: View, claimed: int) -> Compares:
-    """No verdict was passed on a host that is claimed (F13)."""
+    """No verdict was passed on a host that is claimed (F13), one by one or by block."""
     hosts, blocks = _places(view, claimed)
+    every = view.layout.hosts_of(claimed)
+    if len(every) <= len(hosts) + len(blocks):
+        hosts, blocks = every, ()
     for path in blocks:
         yield absent(Range.prefix(codec.key("suspect", path)))
     for host in hosts:
@@ -221,14 +243,12 @@ def _trusted(view: View, claimed: int) -> Compares:
 
 
 def _places(view: View, mask: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Hosts with a leaf in a mask, and no blocks; if they are many, its blocks.
+    """Blocks of a mask, and before them its hosts that begin outside of it.
 
-    A host that begins outside the blocks, and has leaves in one, comes by itself.
+    The records of a host lie below the path of its first leaf.
     """
     layout = view.layout
     hosts = layout.hosts_of(mask)
-    if len(hosts) <= HOSTS_MAX:
-        return hosts, ()
     astray = tuple(host for host in hosts if not layout.begins_in(host, mask))
     return astray, layout.cover(mask)
 

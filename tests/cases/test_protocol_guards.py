@@ -6,6 +6,8 @@ and the transaction arrives late.
 
 from __future__ import annotations
 
+import pytest
+
 from phalanx_core.reformation import (
     Action,
     Ask,
@@ -17,7 +19,7 @@ from phalanx_core.reformation import (
     Proposal,
 )
 from phalanx_core.reformation.stores import Fault, FaultKind, FaultyStore, Listed
-from tests.cases.protocol_setting import TTL_S, Setting, between, link
+from tests.cases.protocol_setting import TTL_S, Setting, between, link, told
 
 
 def late(engine: Engine, *others: object) -> Outcome:
@@ -107,20 +109,54 @@ def test_commit_compares_the_heartbeats() -> None:
         setting.sound()
 
 
-def test_many_hosts_are_compared_by_block() -> None:
-    """GLive: beyond some number of hosts it is that none is down in a block."""
-    setting = Setting(hosts=64)
+@pytest.mark.parametrize("noted", [False, True])
+def test_commit_compares_as_many_heartbeats_as_fit(noted: bool) -> None:
+    """GLive: of a hundred hosts, in a transaction of 128 compares, each one."""
+    setting = Setting(hosts=100)
     engine = setting.engine()
     engine.tick()
-    assert setting.user.admit("a", "64")
-
-    def die() -> None:
-        setting.kill("h40")
-        setting.engine().step()
-
-    outcome = late(engine, die)
+    assert setting.user.admit("a", "100")
+    steps = [lambda: setting.kill("h40"), lambda: setting.engine().step()]
+    outcome = late(engine, *steps[: 1 + noted])
     assert (outcome.action, outcome.fate) == (Action.COMMIT, Fate.ABORTED)
     setting.sound()
+
+
+def many(setting: Setting) -> Engine:
+    """An engine that is about to commit a job to 200 hosts."""
+    engine = setting.engine()
+    engine.tick()
+    assert setting.user.admit("a", "200")
+    return engine
+
+
+def test_more_hosts_are_compared_by_block() -> None:
+    """GLive: one that was noted as dead keeps the commit from being applied."""
+    setting = Setting(hosts=200)
+    engine = many(setting)
+    outcome = late(engine, lambda: setting.kill("h40"), lambda: setting.engine().step())
+    assert (outcome.action, outcome.fate) == (Action.COMMIT, Fate.ABORTED)
+    setting.sound()
+
+
+def test_a_death_among_more_hosts_that_nobody_noted() -> None:
+    """It is claimed, noted next, and detected from Restore: an epoch, and nothing ran."""
+    setting = Setting(hosts=200)
+    engine = many(setting)
+    outcome = late(engine, lambda: setting.kill("h40"))
+    assert (outcome.action, outcome.fate) == (Action.COMMIT, Fate.APPLIED)
+    assert setting.phase("a") == "RESTORE"
+    report = engine.tick()
+    assert told(report.outcomes) == ["FAIL applied", "DETECT applied"]
+    assert report.waiting == {"a": "no_leaves"}
+    setting.agents["h40"] = setting.agent("h40", "1")
+    setting.beat()
+    assert told(engine.tick().outcomes) == [
+        *("HEAL applied", "COMMIT applied", "RESTORE applied"),
+    ]
+    setting.restored(engine, "a")
+    assert setting.epoch("a") == 2
+    setting.history.sound()
 
 
 def test_commit_compares_the_verdicts() -> None:

@@ -357,10 +357,11 @@ REQUESTS = (
 )
 
 
+TABLE = Table(
+    "phalanx_core/fairness",
+    "tests/unit/fairness",
+    (*ROUNDS, *REWARDS, *BUDGETS, *REQUESTS),
+)
+
 if __name__ == "__main__":
-    table = Table(
-        "phalanx_core/fairness",
-        "tests/unit/fairness",
-        (*ROUNDS, *REWARDS, *BUDGETS, *REQUESTS),
-    )
-    sys.exit(table.tried(sys.argv[1:]))
+    sys.exit(TABLE.tried(sys.argv[1:]))

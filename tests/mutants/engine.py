@@ -23,21 +23,21 @@ MODEL = (
         "GEpoch",
         COMPARE,
         '    yield modified_at(codec.key("epoch", job.name), job.revision)\n'
-        "    yield from unclaimed\n",
-        "    yield from unclaimed\n",
+        "    yield from unclaimed(view, proposal)\n",
+        "    yield from unclaimed(view, proposal)\n",
         GUARDS + "commit_compares_the_epoch_record",
     ),
     Fault(
         "GLeaf",
         COMPARE,
-        "    yield from unclaimed\n",
+        "    yield from unclaimed(view, proposal)\n",
         "",
         GUARDS + "commit_compares_that_claims_are_free",
     ),
     Fault(
         "GLive",
         COMPARE,
-        "    yield from _alive(view, plan)\n",
+        "    yield from alive(view, plan)\n",
         "",
         GUARDS + "commit_compares_the_heartbeats",
     ),
@@ -94,7 +94,14 @@ OTHERS = (
         COMPARE,
         '        yield absent(Range.prefix(codec.key("down", path)))\n',
         "        pass\n",
-        GUARDS + "many_hosts_are_compared_by_block",
+        GUARDS + "more_hosts_are_compared_by_block",
+    ),
+    Fault(
+        "heartbeats that fit are compared by block",
+        COMPARE,
+        "    for alive in (_hosts_alive, _none_down):\n",
+        "    for alive in (_none_down,):\n",
+        GUARDS + "commit_compares_as_many_heartbeats_as_fit",
     ),
     Fault(
         "suspect hosts are claimed",
@@ -288,6 +295,7 @@ OTHERS = (
     ),
 )
 
+TABLE = Table("phalanx_core/reformation", "tests", (*MODEL, *OTHERS))
+
 if __name__ == "__main__":
-    table = Table("phalanx_core/reformation", "tests", (*MODEL, *OTHERS))
-    sys.exit(table.tried(sys.argv[1:]))
+    sys.exit(TABLE.tried(sys.argv[1:]))

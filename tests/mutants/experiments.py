@@ -229,6 +229,7 @@ FAULTS = (
 )
 
 
+TABLE = Table("phalanx_core/experiments", "tests", FAULTS)
+
 if __name__ == "__main__":
-    table = Table("phalanx_core/experiments", "tests", FAULTS)
-    sys.exit(table.tried(sys.argv[1:]))
+    sys.exit(TABLE.tried(sys.argv[1:]))

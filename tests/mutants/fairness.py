@@ -477,10 +477,11 @@ SWEEP = (
 )
 
 
+TABLE = Table(
+    "phalanx_core/fairness",
+    "tests/unit/fairness",
+    (*EVENTS, *ROWS, *READING, *SWEEP),
+)
+
 if __name__ == "__main__":
-    table = Table(
-        "phalanx_core/fairness",
-        "tests/unit/fairness",
-        (*EVENTS, *ROWS, *READING, *SWEEP),
-    )
-    sys.exit(table.tried(sys.argv[1:]))
+    sys.exit(TABLE.tried(sys.argv[1:]))

@@ -166,6 +166,7 @@ VALIDATOR = (
     ),
 )
 
+TABLE = Table("phalanx_core/verification", "tests/unit/verification", VALIDATOR)
+
 if __name__ == "__main__":
-    table = Table("phalanx_core/verification", "tests/unit/verification", VALIDATOR)
-    sys.exit(table.tried(sys.argv[1:]))
+    sys.exit(TABLE.tried(sys.argv[1:]))

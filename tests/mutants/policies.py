@@ -239,6 +239,7 @@ EVOLUTION = (
     ),
 )
 
+TABLE = Table("phalanx_core", "tests/unit", (*SCORES, *OAK, *EVOLUTION))
+
 if __name__ == "__main__":
-    table = Table("phalanx_core", "tests/unit", (*SCORES, *OAK, *EVOLUTION))
-    sys.exit(table.tried(sys.argv[1:]))
+    sys.exit(TABLE.tried(sys.argv[1:]))

@@ -277,7 +277,7 @@ BLIND = tuple(
     )
 )
 
-PACKAGE = Table("phalanx_core", "tests/unit", (*TRANSITIONS, *TWIN, *CHECKER, *BLIND))
+TABLE = Table("phalanx_core", "tests/unit", (*TRANSITIONS, *TWIN, *CHECKER, *BLIND))
 
 if __name__ == "__main__":
-    sys.exit(PACKAGE.tried(sys.argv[1:]))
+    sys.exit(TABLE.tried(sys.argv[1:]))

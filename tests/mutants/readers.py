@@ -233,6 +233,7 @@ FAULTS = (
 )
 
 
+TABLE = Table("phalanx_core/topology/readers", "tests/unit/topology", FAULTS)
+
 if __name__ == "__main__":
-    table = Table("phalanx_core/topology/readers", "tests/unit/topology", FAULTS)
-    sys.exit(table.tried(sys.argv[1:]))
+    sys.exit(TABLE.tried(sys.argv[1:]))

@@ -426,10 +426,11 @@ MODELS = (
 )
 
 
+TABLE = Table(
+    "phalanx_core/reliability",
+    "tests/unit/reliability",
+    (*KERNELS, *CALLS, *MODELS),
+)
+
 if __name__ == "__main__":
-    table = Table(
-        "phalanx_core/reliability",
-        "tests/unit/reliability",
-        (*KERNELS, *CALLS, *MODELS),
-    )
-    sys.exit(table.tried(sys.argv[1:]))
+    sys.exit(TABLE.tried(sys.argv[1:]))

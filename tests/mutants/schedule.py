@@ -274,6 +274,7 @@ TOLD = (
     ),
 )
 
+TABLE = Table("phalanx_core/cli", "tests/unit/cli", (*PLAYED, *TOLD))
+
 if __name__ == "__main__":
-    table = Table("phalanx_core/cli", "tests/unit/cli", (*PLAYED, *TOLD))
-    sys.exit(table.tried(sys.argv[1:]))
+    sys.exit(TABLE.tried(sys.argv[1:]))

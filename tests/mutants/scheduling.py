@@ -478,6 +478,11 @@ STATE = (
     ),
 )
 
+TABLE = Table(
+    "phalanx_core/scheduling",
+    "tests",
+    (*LEASES, *RELEASES, *REPAIRS, *CHOICES, *WAITING, *EVICTIONS, *STATE),
+)
+
 if __name__ == "__main__":
-    faults = (*LEASES, *RELEASES, *REPAIRS, *CHOICES, *WAITING, *EVICTIONS, *STATE)
-    sys.exit(Table("phalanx_core/scheduling", "tests", faults).tried(sys.argv[1:]))
+    sys.exit(TABLE.tried(sys.argv[1:]))
