@@ -339,11 +339,16 @@ def verify(
 
 
 @app.command(epilog=exits.HISTORY_HELP)
-def history(file: verifying.File, *, json: options.Json = False) -> None:
+def history(
+    file: verifying.File,
+    *,
+    steps: verifying.Steps = False,
+    json: options.Json = False,
+) -> None:
     """Replay a history of reformations against the protocol; the first bad line and why."""
     from phalanx_core.cli.history import Wanted, run_history
 
-    wanted = Wanted(path=file, as_json=json)
+    wanted = Wanted(path=file, steps=steps, as_json=json)
     raise typer.Exit(exits.guarded(lambda: run_history(wanted)))
 
 

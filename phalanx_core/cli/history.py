@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
+from phalanx_core.checks import is_number
 from phalanx_core.cli import exits
 from phalanx_core.cli.progress import ReadingBar
 from phalanx_core.cli.screen import Screen
 from phalanx_core.errors import InvalidRequest
-from phalanx_core.verification.history import HistoryReport, lines_of, validate
+from phalanx_core.verification.history import (
+    HistoryReport,
+    Step,
+    lines_of,
+    validate,
+)
+from phalanx_core.verification.story import told
+
+Taken = Callable[[Step], None]
 
 
 @dataclass(frozen=True)
@@ -20,6 +31,7 @@ class Wanted:
     """The command line of one run."""
 
     path: str
+    steps: bool = False
     as_json: bool = False
 
 
@@ -29,33 +41,49 @@ def run_history(wanted: Wanted) -> int:
     Raises
     ------
     InvalidRequest
-        If the file cannot be read.
+        If the file cannot be read, or the options do not go together.
     """
+    if wanted.steps and wanted.as_json:
+        raise InvalidRequest(
+            "--steps prints sentences, and --json one document: choose"
+        )
+    screen = Screen(wanted.as_json)
+    taken = partial(_print_step, screen) if wanted.steps else None
     try:
-        report = _validated(wanted.path)
+        report = _validated(wanted.path, taken)
     except OSError as error:
         raise InvalidRequest(
             f"{wanted.path}: cannot be read: {error.strerror}"
         ) from None
     code = exits.DONE if report.fault is None else exits.REFUSED
-    screen = Screen(wanted.as_json)
+    if wanted.steps and report.transitions:
+        screen.text("")
     _print(screen, wanted.path, report)
     if wanted.as_json:
         screen.document({"file": wanted.path, **report.to_dict(), "exit_code": code})
     return code
 
 
-def _validated(path: str) -> HistoryReport:
+def _validated(path: str, taken: Taken | None) -> HistoryReport:
     if path == "-":
-        return _replayed(sys.stdin.buffer, None)
+        return _replayed(sys.stdin.buffer, None, taken)
     with Path(path).open("rb") as file:
-        return _replayed(file, os.fstat(file.fileno()).st_size or None)
+        return _replayed(file, os.fstat(file.fileno()).st_size or None, taken)
 
 
-def _replayed(file: BinaryIO, size: int | None) -> HistoryReport:
+def _replayed(file: BinaryIO, size: int | None, taken: Taken | None) -> HistoryReport:
     """The report, with a bar for a file of that many octets; None for a pipe."""
+    if taken:  # the steps themselves show how far it is
+        return validate(lines_of(file), taken)
     with ReadingBar() as bar:
         return validate(lines_of(file, seen=lambda read: bar(read, size)))
+
+
+def _print_step(screen: Screen, step: Step) -> None:
+    """One transition as a sentence, as soon as it is read."""
+    at = f"{step.at:.3f} s" if is_number(step.at) else ""
+    sentence = told(step.before, step.event, step.after)
+    screen.paste(f"{step.number:>6} {at:>14}  {sentence}\n")
 
 
 def _print(screen: Screen, path: str, report: HistoryReport) -> None:

@@ -52,3 +52,9 @@ Property: TypeAlias = Annotated[
 File: TypeAlias = Annotated[
     str, typer.Argument(metavar="FILE", help="A history, NDJSON; - is standard input.")
 ]
+Steps: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--steps", help="Print each transition as a sentence, before the counts."
+    ),
+]

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from phalanx_core.errors import InvariantBroken
 from phalanx_core.reformation import (
@@ -74,6 +74,26 @@ class HistoryFault:
 
     def __str__(self) -> str:
         return f"line {self.line}: {self.reason}"
+
+
+class Step(NamedTuple):
+    """A legal line.
+
+    Attributes
+    ----------
+    number
+        From 1.
+    at
+        When, as its writer says; None where it does not.
+    before, event, after
+        The transition.
+    """
+
+    number: int
+    at: Any
+    before: Records
+    event: Event
+    after: Records
 
 
 @dataclass(frozen=True)
@@ -178,7 +198,7 @@ class Replay:
         epoch = max((job.epoch for job in records.jobs), default=0)
         return cls(name, rules, leaves, records, epoch_max=epoch)
 
-    def follow(self, line: str | bytes) -> None:
+    def follow(self, line: str | bytes) -> Step:
         """Take the step of a line.
 
         Raises
@@ -204,8 +224,10 @@ class Replay:
         except InvariantBroken as error:
             raise BadLine("invariant", f"{event.action.name} breaks {error}") from None
         self._counted(event)
+        step = Step(number, told.get("at"), self.records, event, records)
         self.records = records
         self.transitions = number
+        return step
 
     def _stepped(self, event: Event) -> Records:
         answer = transition(self.records, event, self.rules)
@@ -294,7 +316,9 @@ def _same_job(given: Job | None, now: Job, where: str, action: str, told: bool) 
         _same(f"{where}.{name}", one, other, action, told=told, mask=mask)
 
 
-def validate(lines: Iterable[str | bytes]) -> HistoryReport:
+def validate(
+    lines: Iterable[str | bytes], taken: Callable[[Step], object] | None = None
+) -> HistoryReport:
     """Replay a history up to its end or its first bad line.
 
     Parameters
@@ -302,6 +326,8 @@ def validate(lines: Iterable[str | bytes]) -> HistoryReport:
     lines
         As a file opened to read yields them, each with the newline at its end; the last
         may lack it. :func:`lines_of` bounds their length.
+    taken
+        Called with each legal step, in order.
 
     Returns
     -------
@@ -328,7 +354,9 @@ def validate(lines: Iterable[str | bytes]) -> HistoryReport:
             if replay is None:
                 replay = Replay.of(line)
             else:
-                replay.follow(line)
+                step = replay.follow(line)
+                if taken:
+                    taken(step)
         except BadLine as error:
             fault = HistoryFault(number, *_told(error, line))
             break

@@ -98,9 +98,16 @@ def random_history(
 
 
 def random_steps(
-    seed: int, transitions: int, start: Records, leaves: int
+    seed: int,
+    transitions: int,
+    start: Records,
+    leaves: int,
+    further: Callable[[Records, Event], bool] = lambda records, event: True,
 ) -> Iterator[tuple[Event, Records]]:
-    """Events and the records after them, as :func:`random_history` writes them."""
+    """Events and the records after them, as :func:`random_history` writes them.
+
+    ``further`` says of each whether it may happen where the rules allow it.
+    """
     draw = Draw(Random(seed), (1 << leaves) - 1)
     counts = {action: 1 / SHARES.get(action, 1.0) for action in Action}
     records = start
@@ -108,7 +115,7 @@ def random_steps(
         order = sorted(Action, key=lambda one: draw.random.random() * counts[one])
         for action in order:
             event = MAKERS[action](records, draw)
-            if event is None:
+            if event is None or not further(records, event):
                 continue
             answer = transition(records, event, HARDENED)
             if not isinstance(answer, Refused):

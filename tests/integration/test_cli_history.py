@@ -14,6 +14,8 @@ from phalanx_core.cli.app import run
 from phalanx_core.verification.random_history import random_history
 from tests.integration.test_cli_progress import on_terminal
 
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples/history.ndjson"
+
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
@@ -47,6 +49,38 @@ def test_the_document(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     )
     assert found["exit_code"] == 0
     assert sum(found["by_action"].values()) == 40
+
+
+def test_each_step_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    """With its number and time, before the counts."""
+    assert run(["history", str(EXAMPLE), "--steps"]) == 0
+    out = capsys.readouterr().out
+    assert out.splitlines()[:4] == [
+        "     1        0.000 s  Admit(j1): j1 comes and waits for leaves",
+        "     2        0.000 s  Plan(j1, l1 l2): j1 is offered l1 l2",
+        "     3        0.000 s  Commit(j1): epoch 1 of j1 claims l1 l2 and gives up nothing",
+        "     4        0.000 s  Restore(j1): j1 loads the manifest of epoch 0",
+    ]
+    assert out.splitlines()[12] == ""
+    assert out.endswith("\n\nevery line is a legal step\n")
+
+
+def test_steps_up_to_the_first_bad_line(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is legal is told, and then why the next is not."""
+    lines = path.read_text("utf-8").splitlines(keepends=True)
+    path.write_text("".join([*lines[:11], *lines[12:]]), "utf-8")
+    assert run(["history", str(path), "--steps"]) == 1
+    out = capsys.readouterr().out
+    assert out.splitlines()[9].startswith("    10 ")
+    assert out.endswith(f"\n{path}: line 12: n is 12, and 11 comes next\n")
+
+
+def test_steps_are_no_document(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Sentences or JSON; code 2."""
+    assert run(["history", str(path), "--steps", "--json"]) == 2
+    assert "--steps prints sentences" in capsys.readouterr().err
 
 
 def test_the_first_bad_line(path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -40,7 +40,7 @@ def test_the_page_says_what_happens() -> None:
     setup = [line[4:] for line in TEXT.splitlines() if line.startswith("    ")]
     exec("\n".join(row for row in setup if row.startswith("from ")), names)
     test = doctest.DocTestParser().get_doctest(TEXT, names, PAGE.name, str(PAGE), 0)
-    assert len(test.examples) == 33
+    assert len(test.examples) == 38
     assert doctest.DocTestRunner().run(test, clear_globs=False).failed == 0
     written = test.globs["written"]
     assert isinstance(written, StringIO)
