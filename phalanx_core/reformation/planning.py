@@ -134,6 +134,9 @@ class FirstFree:
         draining = ask.cause == Cause.DRAIN
         usable = ask.must if draining else ask.must | ask.may
         wanted = len(ask.ranks) if draining else _number(ask.request)
+        # One more than there are is as good as any number of them.
+        most = len(ask.ranks) + (ask.must | ask.may).bit_count() + 1
+        wanted = min(wanted, most)
         ranks = ask.ranks[:wanted]
         kept = [leaf if usable >> leaf & 1 else -1 for leaf in ranks]
         kept += [-1] * (wanted - len(kept))

@@ -7,6 +7,7 @@ from itertools import groupby
 
 import numpy as np
 
+from phalanx_core.checks import is_whole
 from phalanx_core.errors import InvalidRequest
 from phalanx_core.placement import Gang, Misfit, Placement, Planner, Spares
 from phalanx_core.reformation import Ask, Cause, Layout, Proposal
@@ -72,9 +73,12 @@ def gang_of(request: str) -> tuple[Gang, int]:
     """
     try:
         told = json.loads(request)
-        return Gang(**told["gang"]), int(told["ranks"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise InvalidRequest(f"request {request!r}: {error}") from error
+        gang, ranks = Gang(**told["gang"]), told["ranks"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise InvalidRequest(f"request {request!r:.200}: {error!r}") from error
+    if not is_whole(ranks) or ranks < 1:
+        raise InvalidRequest(f"request {request!r:.200}: ranks is {ranks!r}, a size")
+    return gang, ranks
 
 
 class PlannerProposals:

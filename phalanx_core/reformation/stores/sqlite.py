@@ -8,7 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike, fspath
 
-from phalanx_core.errors import InvalidRequest
+from phalanx_core.checks import is_number
+from phalanx_core.errors import (
+    ConcurrentUse,
+    InvalidRequest,
+    PhalanxError,
+    SaveError,
+)
 from phalanx_core.reformation.stores.answers import (
     Change,
     Item,
@@ -43,6 +49,9 @@ from phalanx_core.reformation.stores.requests import (
 from phalanx_core.reformation.stores.rows import CHANGE, ITEM, Changes, condition
 from phalanx_core.reformation.stores.schema import opened
 
+# A missing table is SQLITE_ERROR, of which the statements here give no other cause.
+DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
+
 
 class SqliteStore:
     """A :class:`~phalanx_core.reformation.stores.protocol.Store` in an SQLite file.
@@ -63,7 +72,10 @@ class SqliteStore:
     Raises
     ------
     SaveError
-        If the file is no store, or one of another version; it is left as it was.
+        If the file is no store, or one of another version; it is left as it was. From
+        every method if it is damaged.
+    ConcurrentUse
+        From every method, in another thread than the one that opened it.
     Unavailable
         If it cannot be opened; from every method also if it stays locked for ``busy_s``.
 
@@ -104,8 +116,10 @@ class SqliteStore:
         busy_s: float = 5.0,
         poll_s: float = 0.01,
     ) -> None:
+        if not isinstance(path, (str, PathLike)):
+            raise InvalidRequest(f"path is {path!r}: it must be that of a file")
         for name, seconds in (("busy_s", busy_s), ("poll_s", poll_s)):
-            if not 0 <= seconds < 1e6:
+            if not is_number(seconds) or not 0 <= seconds < 1e6:
                 raise InvalidRequest(f"{name} is {seconds!r}: seconds from 0")
         self.path = fspath(path)
         self.limits = limits or Limits()
@@ -240,7 +254,7 @@ class SqliteStore:
         except BaseException as error:
             self._undo()
             if isinstance(error, sqlite3.Error):
-                raise Unavailable(f"{self.path}: {error}; undone") from error
+                raise self._fault(error) from error
             raise
         self._commit()
 
@@ -256,7 +270,7 @@ class SqliteStore:
                 self._begin("BEGIN")
             yield
         except sqlite3.Error as error:
-            raise Unavailable(f"{self.path}: {error}") from error
+            raise self._fault(error) from error
         finally:
             self._undo()
 
@@ -274,7 +288,15 @@ class SqliteStore:
         try:
             self._sql(statement)
         except sqlite3.Error as error:
-            raise Unavailable(f"{self.path}: {error}") from error
+            raise self._fault(error) from error
+
+    def _fault(self, error: sqlite3.Error) -> PhalanxError:
+        """What an error of SQLite means where nothing was applied."""
+        if isinstance(error, sqlite3.ProgrammingError):
+            return ConcurrentUse(f"{self.path}: a store is one thread's: {error}")
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in DAMAGED:
+            return SaveError(f"{self.path}: damaged: {error}")
+        return Unavailable(f"{self.path}: {error}; nothing was changed")
 
     def _commit(self) -> None:
         try:

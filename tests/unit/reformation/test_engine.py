@@ -162,7 +162,22 @@ def test_a_planner_that_is_wrong_is_refused(ranks: tuple[int, ...]) -> None:
     setting.sound()
 
 
-@pytest.mark.parametrize("request_text", ["", "many", "0", "-3"])
+@pytest.mark.parametrize("shrink", [False, True])
+@pytest.mark.parametrize("request_text", ["9" * 30, "9" * 4000])
+def test_a_request_for_more_than_there_is_waits(
+    request_text: str, shrink: bool
+) -> None:
+    """However many: it is a size like any other, and costs no more."""
+    setting = Setting()
+    engine = setting.engine(planner=FirstFree(shrink=shrink))
+    assert engine.admit("a", request_text)
+    assert engine.admit("b", "2")
+    assert engine.tick().waiting == {"a": "no_leaves"}
+    assert setting.owned("b") == [0, 1]
+    setting.sound()
+
+
+@pytest.mark.parametrize("request_text", ["", "many", "0", "-3", "9" * 5000])
 def test_a_request_that_is_none_keeps_nobody_waiting(request_text: str) -> None:
     """The job waits with that reason, and the next one runs."""
     setting = Setting()

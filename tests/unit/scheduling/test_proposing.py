@@ -140,6 +140,10 @@ def test_layouts_and_requests_that_are_none() -> None:
     """Unknown levels and texts are named."""
     with pytest.raises(InvalidRequest, match="level"):
         layout_of(Topology.from_spec(SPEC), "rack")
-    for text in ("", "{}", '{"gang": {"ranks": 0}, "ranks": 1}', "[]"):
-        with pytest.raises(InvalidRequest):
+    gang = '{"gang": {"ranks": 4}, "ranks": %s}'
+    for text in (
+        *("", "{}", '{"gang": {"ranks": 0}, "ranks": 1}', "[]", "[" * 100_000),
+        *(gang % ranks for ranks in ("Infinity", "1e400", "4.9", '"4"', "true", "-4")),
+    ):
+        with pytest.raises(InvalidRequest, match="request"):
             gang_of(text)

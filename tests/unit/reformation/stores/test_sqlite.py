@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from phalanx_core.errors import InvalidRequest, SaveError
+from phalanx_core.errors import ConcurrentUse, InvalidRequest, SaveError
 from phalanx_core.reformation.stores import (
     Ambiguous,
     Limits,
+    Put,
     SqliteStore,
     Store,
     Unavailable,
@@ -248,3 +250,38 @@ def test_compaction_frees_what_nobody_can_read(path: Path) -> None:
     store.compact(revision_of(store))
     assert store._sql("SELECT count(*) FROM changes").fetchone() == (3,)
     store.close()
+
+
+def test_a_store_is_one_thread_s(tmp_path: Path) -> None:
+    """Another thread is told so, not that the store is out of reach; this one goes on."""
+    store = SqliteStore(tmp_path / "store.db")
+    with (
+        ThreadPoolExecutor(1) as pool,
+        pytest.raises(ConcurrentUse, match=r"store\.db"),
+    ):
+        pool.submit(store.get, b"a").result()
+    assert store.get(b"a") is None
+    store.close()
+
+
+def test_damage_is_no_outage(tmp_path: Path) -> None:
+    """A missing table, or pages of something else, will not be back: SaveError."""
+    path = tmp_path / "store.db"
+    store = SqliteStore(path)
+    store.transaction([], [Put(b"a", b"1")])
+    other = sqlite3.connect(path)
+    other.execute("DROP TABLE items")
+    other.close()
+    with pytest.raises(SaveError, match=r"store\.db: damaged"):
+        store.get(b"a")
+    store.close()
+
+
+@pytest.mark.parametrize("name", ["busy_s", "poll_s"])
+@pytest.mark.parametrize("value", ["x", None, -1.0, float("nan")])
+def test_bad_seconds_are_named(tmp_path: Path, name: str, value: object) -> None:
+    """The option, its value and the rule."""
+    with pytest.raises(InvalidRequest, match=name):
+        SqliteStore(tmp_path / "store.db", **{name: value})  # type: ignore[arg-type]
+    with pytest.raises(InvalidRequest, match="path is None"):
+        SqliteStore(None)  # type: ignore[arg-type]
