@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from phalanx_core.errors import UnknownJob
-from phalanx_core.reformation import Action, Fate, FirstFree
+from phalanx_core.reformation import Action, Fate, FirstFree, Phase, Wanted
 from phalanx_core.reformation.stores import (
     Fault,
     FaultKind,
@@ -117,6 +117,34 @@ def test_05_an_engine_ends_at_any_point(point: str, skip: int) -> None:
     assert wanted[0].ranks == (2, 1)
     setting.restored(second, "a")
     assert setting.epoch("a") == 2
+    setting.sound()
+
+
+@pytest.mark.parametrize(
+    ("point", "skip", "phase"),
+    [
+        ("observed", 0, "RESTORE"),
+        ("prepared", 0, "RESTORE"),
+        ("answered", 0, "RUN"),
+        ("observed", 1, "RUN"),
+    ],
+)
+def test_05_an_engine_ends_around_run(point: str, skip: int, phase: str) -> None:
+    """All have loaded: a second engine finds that and the job runs, in the same epoch."""
+    setting = Setting(hosts=5)
+    broken(setting)
+    setting.engine().tick()
+    assert setting.user.loaded("a", (1, 2), (1, 10))
+    dying = setting.engine()
+    crashing(dying, point, skip)
+    with pytest.raises(Crash):
+        dying.tick()
+    assert setting.phase("a") == phase
+    second = setting.engine()
+    report = second.tick()
+    assert told(report.outcomes) == (["RUN applied"] if phase == "RESTORE" else [])
+    assert report.wanted == (Wanted("a", 1, 2, Phase.RUN, (2, 1), (1, 10)),)
+    assert second.seal("a", (1, 2), 20, "shards")
     setting.sound()
 
 
