@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from phalanx_core.reformation import (
@@ -17,6 +18,7 @@ from phalanx_core.reformation import (
     RepairPlanner,
     View,
 )
+from phalanx_core.reformation.codec import LOG
 from phalanx_core.reformation.observing import JobView, observe
 from phalanx_core.reformation.records import leaves_of
 from phalanx_core.reformation.stores import (
@@ -24,7 +26,10 @@ from phalanx_core.reformation.stores import (
     Limits,
     Listed,
     MemoryStore,
+    Put,
     Script,
+    Store,
+    TransactionResult,
     VirtualClock,
 )
 from tests.cases.judged_history import JudgedHistory
@@ -35,6 +40,31 @@ TTL_S = 5.0
 
 class Crash(Exception):
     """The end of an engine's process."""
+
+
+class Noted:
+    """A store, and the transactions that are sent to it, as they are."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.sent: list[tuple[Sequence[Any], ...]] = []
+
+    def transaction(self, *lists: Sequence[Any]) -> TransactionResult:
+        """See :meth:`Store.transaction`."""
+        self.sent.append(lists)
+        return self.store.transaction(*lists)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.store, name)
+
+    def nonces(self) -> list[str]:
+        """Of the transitions that were sent, in order."""
+        return [
+            json.loads(put.value)["nonce"]
+            for _, then, *_ in self.sent
+            for put in then
+            if isinstance(put, Put) and put.key == LOG
+        ]
 
 
 class Setting:
@@ -146,6 +176,15 @@ def link(engine: Engine) -> FaultyStore:
     """The faulty link of an engine."""
     assert isinstance(engine.store, FaultyStore)
     return engine.store
+
+
+def noted(engine: Engine) -> tuple[Noted, Noted]:
+    """What an engine sends from now on, and what of it arrives behind its link."""
+    behind = Noted(link(engine)._store)
+    link(engine)._store = behind  # type: ignore[assignment]
+    before = Noted(engine.store)
+    engine.store = before  # type: ignore[assignment]
+    return before, behind
 
 
 def between(

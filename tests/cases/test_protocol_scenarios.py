@@ -11,7 +11,14 @@ from phalanx_core.reformation.stores import (
     FaultKind,
     Listed,
 )
-from tests.cases.protocol_setting import Crash, Setting, between, crashing, told
+from tests.cases.protocol_setting import (
+    Crash,
+    Setting,
+    between,
+    crashing,
+    noted,
+    told,
+)
 
 # Calls of an engine's link in the tick that repairs, the job's death known: it reads, then
 # sends DETECT, reads, sends COMMIT, reads, sends RESTORE, reads.
@@ -153,11 +160,14 @@ def test_06_an_applied_commit_whose_answer_is_lost() -> None:
     setting = Setting(hosts=5)
     broken(setting)
     engine = setting.engine(Listed({COMMIT_CALL: Fault(FaultKind.LOSE_ANSWER)}))
+    sent, arrived = noted(engine)
     assert told(engine.tick().outcomes) == [
         "DETECT applied",
         "COMMIT applied",
         "RESTORE applied",
     ]
+    assert sent.nonces() == ["engine 2:1", "engine 2:2", "engine 2:3"]
+    assert arrived.sent == sent.sent
     assert setting.epoch("a") == 2
     setting.sound()
 
@@ -167,8 +177,12 @@ def test_07_a_commit_that_was_lost_on_its_way() -> None:
     setting = Setting(hosts=5)
     broken(setting)
     engine = setting.engine(Listed({COMMIT_CALL: Fault(FaultKind.LOSE_REQUEST)}))
+    sent, arrived = noted(engine)
     outcome = engine.tick().outcomes[1]
-    assert outcome.fate is Fate.APPLIED
+    assert (outcome.fate, outcome.nonce) == (Fate.APPLIED, "engine 2:2")
+    assert sent.nonces() == ["engine 2:1", "engine 2:2", "engine 2:2", "engine 2:3"]
+    assert sent.sent[2] == sent.sent[1]
+    assert arrived.nonces() == ["engine 2:1", "engine 2:2", "engine 2:3"]
     assert setting.epoch("a") == 2
     setting.sound()
 
