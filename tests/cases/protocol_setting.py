@@ -23,6 +23,7 @@ from phalanx_core.reformation.observing import JobView, observe
 from phalanx_core.reformation.records import leaves_of
 from phalanx_core.reformation.stores import (
     FaultyStore,
+    Items,
     Limits,
     Listed,
     MemoryStore,
@@ -31,6 +32,7 @@ from phalanx_core.reformation.stores import (
     Store,
     TransactionResult,
     VirtualClock,
+    Where,
 )
 from tests.cases.judged_history import JudgedHistory
 from tests.properties.protocol_audit import Auditor
@@ -43,16 +45,22 @@ class Crash(Exception):
 
 
 class Noted:
-    """A store, and the transactions that are sent to it, as they are."""
+    """A store, the transactions that are sent to it, and the revisions it is asked for."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
         self.sent: list[tuple[Sequence[Any], ...]] = []
+        self.read: list[int] = []
 
     def transaction(self, *lists: Sequence[Any]) -> TransactionResult:
         """See :meth:`Store.transaction`."""
         self.sent.append(lists)
         return self.store.transaction(*lists)
+
+    def range(self, where: Where, revision: int = 0) -> Items:
+        """See :meth:`Store.range`."""
+        self.read.append(revision)
+        return self.store.range(where, revision)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.store, name)

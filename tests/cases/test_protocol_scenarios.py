@@ -5,11 +5,22 @@ from __future__ import annotations
 import pytest
 
 from phalanx_core.errors import UnknownJob
-from phalanx_core.reformation import Action, Fate, FirstFree, Phase, Wanted
+from phalanx_core.reformation import (
+    Action,
+    Fate,
+    FirstFree,
+    Outcome,
+    Phase,
+    Wanted,
+    client,
+)
+from phalanx_core.reformation.committing import commit
+from phalanx_core.reformation.preparing import Prepared
 from phalanx_core.reformation.stores import (
     Fault,
     FaultKind,
     Listed,
+    Store,
 )
 from tests.cases.protocol_setting import (
     Crash,
@@ -23,6 +34,8 @@ from tests.cases.protocol_setting import (
 # Calls of an engine's link in the tick that repairs, the job's death known: it reads, then
 # sends DETECT, reads, sends COMMIT, reads, sends RESTORE, reads.
 COMMIT_CALL = 3
+# What is left to do of two jobs, the commit of one being there.
+REST = ["RESTORE applied", "COMMIT applied", "RESTORE applied"]
 
 
 def broken(setting: Setting, **sizes: int) -> None:
@@ -211,48 +224,105 @@ def test_09_one_transaction_delivered_twice() -> None:
     setting.sound()
 
 
-@pytest.mark.parametrize("order", ["ab", "ba"])
-def test_10_two_jobs_race_for_one_spare(order: str) -> None:
-    """The loser plans again from a fresh read, finds nothing, and waits without turning."""
-    setting = Setting(hosts=5)
+def racing(setting: Setting) -> None:
+    """Jobs a and b have lost h0 and h2, and both plan."""
     engine = setting.engine()
     setting.running(engine, a=2, b=2)
     setting.kill("h0", "h2")
-    engine.step()
-    engine.step()
-    engine.step()
-    assert [setting.phase(job) for job in "ab"] == ["PLAN", "PLAN"]
-    view = setting.view()
-    inner = []
-    engines = {job: setting.engine() for job in "ab"}
-    winner, loser = order
+    assert told(tuple(engine.step() for _ in range(3))) == [  # type: ignore[misc]
+        "FAIL applied",
+        "DETECT applied",
+        "DETECT applied",
+    ]
 
-    def deliver(job: str) -> object:
-        return engines[job]._planned(setting.view(), view.index[job], Action.PLAN)
 
-    between(engines[loser], "prepared", lambda: inner.append(deliver(winner)))
-    outer = deliver(loser)
-    assert inner[0].fate is Fate.APPLIED
-    assert outer.fate is Fate.ABORTED  # type: ignore[attr-defined]
-    report = setting.engine(misses_max=3).tick()
-    assert report.waiting == {loser: "no_leaves"}
-    assert setting.owned(winner)[-1] == 4
+@pytest.mark.parametrize("order", ["aabb", "abab", "abba", "baab", "baba", "bbaa"])
+def test_10_two_jobs_race_for_one_spare(
+    order: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each prepares, then delivers: the first to deliver wins, the other waits quietly."""
+    setting = Setting(hosts=5)
+    racing(setting)
+    prepared: dict[str, Prepared] = {}
+
+    def hold(_: Store, one: Prepared) -> Outcome:
+        prepared[one.facts.name] = one
+        return Outcome(Fate.UNKNOWN, one.event.action)
+
+    monkeypatch.setattr(client, "commit", hold)
+    fates = {}
+    for at, job in enumerate(order):
+        if job not in order[:at]:
+            fates[job] = setting.engine()._planned(
+                setting.view(), "ab".index(job), Action.PLAN
+            )
+        elif job in prepared:
+            fates[job] = commit(setting.store, prepared[job])
+    monkeypatch.undo()
+    winner = next(job for at, job in enumerate(order) if job in order[:at])
+    loser = "ba"["ab".index(winner)]
+    serial = order in ("aabb", "bbaa")
+    assert fates[winner].fate is Fate.APPLIED
+    assert fates[loser].fate is (Fate.REFUSED if serial else Fate.ABORTED)
+    assert fates[loser].guard == ("no_leaves" if serial else "compare")
+    engine = setting.engine()
+    sent, _ = noted(engine)
+    reports = [engine.tick() for _ in range(3)]
+    assert [told(one.outcomes) for one in reports] == [["RESTORE applied"], [], []]
+    assert [one.waiting for one in reports] == [{loser: "no_leaves"}] * 3
+    assert len(sent.sent) == 1
+    assert setting.owned(winner) == {"a": [1, 4], "b": [3, 4]}[winner]
+    assert (setting.phase(loser), setting.epoch(loser)) == ("PLAN", 1)
     # What lost and shrinks instead runs on.
     small = setting.engine(planner=FirstFree(shrink=True))
     small.tick()
     setting.restored(small, loser)
+    assert setting.owned(loser) == {"a": [1], "b": [3]}[loser]
     setting.sound()
 
 
-def test_11_a_loser_does_not_plan_from_a_stale_read() -> None:
-    """Stale reads cost attempts, which are bounded; true ones end it."""
+@pytest.mark.parametrize(
+    ("stale", "outcomes"),
+    [
+        (0, ["COMMIT aborted", *REST]),
+        (1, ["COMMIT aborted", "COMMIT aborted", *REST]),
+        (2, ["COMMIT aborted", "COMMIT aborted", "COMMIT aborted"]),
+        (99, ["COMMIT aborted", "COMMIT aborted", "COMMIT aborted"]),
+    ],
+)
+def test_11_a_loser_plans_from_a_stale_read(stale: int, outcomes: list[str]) -> None:
+    """It reads what is now; told what was, it loses again, three times at most a tick."""
+    setting = Setting(hosts=6)
+    racing(setting)
+    # It reads at every other call, and loses the race between the first read and its answer.
+    reads = {2 + 2 * at: Fault(FaultKind.STALE, 1) for at in range(stale)}
+    engine, rival = setting.engine(Listed(reads), misses_max=3), setting.engine()
+    sent, _ = noted(engine)
+    between(engine, "prepared", lambda: rival._planned(setting.view(), 1, Action.PLAN))
+    assert told(engine.tick().outcomes) == outcomes
+    assert len(sent.sent) == len(outcomes)
+    assert set(sent.read) == {0}
+    assert (setting.owned("b"), setting.epoch("b")) == ([3, 4], 2)
+    setting.engine().tick()
+    assert (setting.owned("a"), setting.epoch("a")) == ([1, 5], 2)
+    assert (setting.owned("b"), setting.epoch("b")) == ([3, 4], 2)
+    setting.sound()
+
+
+def test_11_an_engine_is_told_what_was_before_its_own_step() -> None:
+    """What it does again finds the record moved on, and three such end the tick."""
     setting = Setting(hosts=5)
     broken(setting)
     stale = Listed({call: Fault(FaultKind.STALE, 1) for call in range(2, 40, 2)})
     engine = setting.engine(stale, misses_max=3)
-    assert [one.fate.value for one in engine.tick().outcomes].count("stale") <= 3
+    assert told(engine.tick().outcomes) == [
+        "DETECT applied",
+        "DETECT stale",
+        "DETECT stale",
+        "DETECT stale",
+    ]
     assert setting.engine().tick().waiting == {}
-    assert setting.epoch("a") == 2
+    assert (setting.owned("a"), setting.epoch("a")) == ([1, 2], 2)
     setting.sound()
 
 
