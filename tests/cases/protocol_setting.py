@@ -79,10 +79,15 @@ class Setting:
     """So many hosts h0, h1, ... of so many leaves, all beating; nothing runs yet."""
 
     def __init__(
-        self, hosts: int = 5, per_host: int = 1, operations_max: int = 128
+        self,
+        hosts: int = 5,
+        per_host: int = 1,
+        operations_max: int = 128,
+        request_bytes: int = 1_572_864,
     ) -> None:
         self.clock = VirtualClock()
-        self.store = MemoryStore(self.clock, Limits(operations=operations_max))
+        limits = Limits(operations_max, request_bytes)
+        self.store = MemoryStore(self.clock, limits)
         self.layout = Layout([(f"h{at}", per_host) for at in range(hosts)])
         self.agents = {h: self.agent(h) for h in self.layout.hosts}
         self.beat()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from phalanx_core.errors import UnknownJob
+from phalanx_core.errors import InvalidRequest, UnknownJob
 from phalanx_core.reformation import (
     Action,
     Fate,
@@ -19,9 +19,11 @@ from phalanx_core.reformation.preparing import Prepared
 from phalanx_core.reformation.stores import (
     Fault,
     FaultKind,
+    Limits,
     Listed,
     Store,
 )
+from phalanx_core.reformation.stores.requests import check_transaction
 from tests.cases.protocol_setting import (
     Crash,
     Setting,
@@ -427,3 +429,40 @@ def test_17_a_transaction_of_too_many_bytes() -> None:
     assert setting.view().revision == revision
     assert engine.admit("a", "1" * 1_500_000)
     setting.sound()
+
+
+def test_17_a_commit_of_too_many_bytes() -> None:
+    """The job waits with that reason, or runs on as it was; the next one gets its leaves."""
+    setting = Setting(hosts=2, per_host=64, request_bytes=850)
+    engine = setting.engine()
+    assert engine.admit("wide", "100")
+    assert engine.admit("narrow", "1")
+    sent, _ = noted(engine)
+    report = engine.tick()
+    assert report.waiting == {"wide": "bytes_max"}
+    assert told(report.outcomes) == [
+        "HEAL applied",
+        "COMMIT applied",
+        "RESTORE applied",
+    ]
+    assert len(sent.sent) == 3
+    assert (setting.phase("wide"), setting.epoch("wide")) == ("PLAN", 0)
+    assert setting.owned("wide") == []
+    setting.restored(engine, "narrow")
+    assert engine.resize("narrow", "100").guard == "bytes_max"
+    assert (setting.phase("narrow"), setting.owned("narrow")) == ("RUN", [0])
+    setting.sound()
+
+
+def test_17_bytes_are_counted_as_the_store_counts_them() -> None:
+    """A commit of as many bytes as the store takes is sent; of one more, it is not."""
+    for limit, waiting in ((994, {"wide": "bytes_max"}), (995, {})):
+        setting = Setting(hosts=2, per_host=64, request_bytes=limit)
+        engine = setting.engine()
+        assert engine.admit("wide", "100")
+        sent, _ = noted(engine)
+        assert engine.tick().waiting == waiting
+        setting.sound()
+    commit_sent = sent.sent[1]
+    with pytest.raises(InvalidRequest, match="has 995 bytes"):
+        check_transaction(*commit_sent, Limits(request_bytes=994))
