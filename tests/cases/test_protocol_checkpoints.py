@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from phalanx_core.reformation import Fate
+from phalanx_core.reformation import Client, Fate
 from phalanx_core.reformation.codec import manifest_of, seal_key
+from phalanx_core.reformation.stores import Fault, FaultKind, FaultyStore, Listed
 from tests.cases.protocol_setting import Setting, between, told
 
 
@@ -180,6 +181,39 @@ def test_24_old_manifests_are_pruned() -> None:
     assert setting.user.prune("a", 1) == 0
     with pytest.raises(ValueError, match="keep is 0"):
         setting.user.prune("a", 0)
+    setting.sound()
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_24_a_prune_is_overtaken_by_a_repair(steps: int, late: bool) -> None:
+    """DETECT, then COMMIT and RESTORE void it, before it arrives or after it was given up."""
+    setting = Setting(hosts=5)
+    broken(setting)
+    engine = setting.engine()
+    assert setting.user.seal("a", (1, 1), 20, "shards")
+    way = FaultyStore(
+        setting.store, Listed({1: Fault(FaultKind.DELAY, 9)} if late else {})
+    )
+    pruner = Client(way, setting.layout, "pruner", setting.clock)
+
+    def repair() -> None:
+        for _ in range(steps):
+            engine.step()
+
+    between(pruner, "answered" if late else "prepared", repair)
+    assert pruner.prune("a", 1) == 0
+    assert way.deliver() == late
+    job = setting.job("a")
+    assert list(job.seals) == [(0, 0), (1, 10), (1, 20)]
+    assert job.record.phase.name == ("PLAN" if steps == 1 else "RESTORE")
+    assert job.record.base == ((1, 20) if steps == 3 else None)
+    # What it asked for still can be done, and the job goes on from the newest.
+    assert pruner.prune("a", 1) == 1
+    assert list(setting.job("a").seals) == [(0, 0), (1, 20)]
+    engine.tick()
+    assert setting.job("a").record.base == (1, 20)
+    setting.restored(engine, "a")
     setting.sound()
 
 

@@ -211,6 +211,15 @@ OTHERS = (
         SEALS + "24_old_manifests_are_pruned",
     ),
     Fault(
+        "a prune does not look at the epoch record",
+        COMPARE,
+        "    yield from _epoch(view, event, facts)\n"
+        "    yield _sealed(view, event, (event.manifest, facts.step))\n"
+        "    job = view",
+        "    yield _sealed(view, event, (event.manifest, facts.step))\n    job = view",
+        SEALS + "24_a_prune_is_overtaken_by_a_repair",
+    ),
+    Fault(
         "an epoch loses all its manifests unseen",
         COMPARE,
         "        yield _sealed(view, event, max(others))\n",
