@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from phalanx_core.reformation import Damping
+from phalanx_core.reformation import Damping, Phase, Wanted
 from phalanx_core.reformation.history import Historian
 from phalanx_core.reformation.stores import (
     Compacted,
@@ -55,6 +55,60 @@ def test_26_a_lease_flaps_between_plan_and_commit() -> None:
     second = setting.engine()
     between(second, "prepared", flap)
     assert told(second.tick().outcomes)[0] == "COMMIT aborted"
+    setting.sound()
+
+
+def test_26_a_lease_flaps_between_detect_and_commit() -> None:
+    """The commit goes on without the host that is back; what ran there is fenced first."""
+    setting = Setting(hosts=3)
+    engine = setting.engine()
+    setting.running(engine, a=2)
+    old = setting.view().hosts["h0"]
+    setting.kill("h0")
+    engine.step()
+    between(engine, "prepared", setting.beat, skip=1)
+    report = engine.tick()
+    assert told(report.outcomes) == [
+        "DETECT applied",
+        "COMMIT applied",
+        "HEAL applied",
+        "RESTORE applied",
+    ]
+    assert report.wanted == (Wanted("a", 1, 2, Phase.RESTORE, (2, 1), (1, 10)),)
+    assert (setting.owned("a"), setting.fenced("a")) == ([1, 2], [0])
+    assert setting.view().hosts["h0"] > old
+    setting.restored(engine, "a")
+    # The worker on h0 may have lived through it: it seals nothing, and nobody takes its leaf.
+    assert setting.user.seal("a", (1, 1), 20, "zombie").guard == "token_current"
+    assert engine.admit("b", "1")
+    assert engine.tick().waiting == {"b": "no_leaves"}
+    assert [(one.uid, one.epoch) for one in setting.agents["h0"].fences()] == [(1, 1)]
+    assert setting.agents["h0"].confirm("a")
+    engine.tick()
+    assert (setting.owned("b"), setting.fenced("a")) == ([0], [])
+    setting.sound()
+
+
+def test_26_a_lease_flaps_between_detect_and_plan() -> None:
+    """The plan may have the leaf again: under the next epoch, loaded anew."""
+    setting = Setting(hosts=3)
+    engine = setting.engine()
+    setting.running(engine, a=2)
+    setting.kill("h0")
+    engine.step()
+    between(engine, "answered", setting.beat)
+    report = engine.tick()
+    assert told(report.outcomes) == [
+        "DETECT applied",
+        "HEAL applied",
+        "COMMIT applied",
+        "RESTORE applied",
+    ]
+    assert report.wanted == (Wanted("a", 1, 2, Phase.RESTORE, (0, 1), (1, 10)),)
+    assert (setting.owned("a"), setting.fenced("a")) == ([0, 1], [])
+    assert setting.user.seal("a", (1, 1), 20, "zombie").guard == "running"
+    setting.restored(engine, "a")
+    assert setting.user.seal("a", (1, 1), 20, "zombie").guard == "token_current"
     setting.sound()
 
 
