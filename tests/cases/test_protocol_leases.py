@@ -15,7 +15,7 @@ from phalanx_core.reformation.stores import (
     FaultyStore,
     Listed,
 )
-from tests.cases.protocol_setting import Setting, between, link, told
+from tests.cases.protocol_setting import Setting, between, told
 
 
 def test_26_a_lease_flaps_before_the_engine_looks() -> None:
@@ -222,18 +222,33 @@ def test_31_a_watch_breaks_and_is_made_anew() -> None:
     setting.sound()
 
 
-def test_32_no_watch_is_needed() -> None:
-    """An engine uses none, so none that fails can keep it from what is right."""
+@pytest.mark.parametrize(
+    ("method", "kind"), [("watch", FaultKind.REFUSE), ("poll", FaultKind.BREAK)]
+)
+def test_32_no_watch_is_needed(method: str, kind: FaultKind) -> None:
+    """A watch that is refused or breaks keeps no engine from anything: it asks for none."""
+    asked = set()
+
+    def script(call: int, made: str) -> Fault | None:
+        asked.add(made)
+        return Fault(kind) if made == method else None
+
     setting = Setting(hosts=5)
-    engine = setting.engine(Listed({}))
+    engine = setting.engine(script, lead=True, lead_s=60.0)
     setting.running(engine, a=2)
-
-    def refused(*_: object) -> None:
-        raise AssertionError("an engine asked for a watch")
-
-    link(engine).watch = refused  # type: ignore[assignment]
     setting.kill("h0")
-    assert told(engine.tick().outcomes)[-1] == "RESTORE applied"
+    engine.tick()
+    setting.restored(engine, "a")
+    assert (setting.owned("a"), setting.epoch("a")) == ([1, 2], 2)
+    assert setting.user.suspect(["h1"], "ecc")
+    engine.tick()
+    setting.restored(engine, "a")
+    assert (setting.owned("a"), setting.epoch("a")) == ([2, 3], 3)
+    assert engine.resize("a", "3")
+    engine.tick()
+    setting.restored(engine, "a")
+    assert (setting.owned("a"), setting.epoch("a")) == ([2, 3, 4], 4)
+    assert asked == {"range", "transaction", "grant", "keep_alive"}
     setting.sound()
 
 
