@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from phalanx_core.reformation import Damping, Phase, Wanted
+from phalanx_core.reformation import Action, Damping, Fate, Phase, Wanted
 from phalanx_core.reformation.history import Historian
 from phalanx_core.reformation.stores import (
     Compacted,
@@ -15,7 +15,7 @@ from phalanx_core.reformation.stores import (
     FaultyStore,
     Listed,
 )
-from tests.cases.protocol_setting import Setting, between, told
+from tests.cases.protocol_setting import Setting, between, link, told
 
 
 def test_26_a_lease_flaps_before_the_engine_looks() -> None:
@@ -265,6 +265,61 @@ def test_33_a_plan_from_a_lagging_member() -> None:
     assert told(late.tick().outcomes) == ["COMMIT aborted"]
     setting.engine().tick()
     assert setting.owned("a") == [1, 3]
+    setting.sound()
+
+
+@pytest.mark.parametrize(
+    ("lost", "rival", "behind", "fate", "won"),
+    [
+        (Fault(FaultKind.LOSE_ANSWER), False, 0, Fate.APPLIED, True),
+        (Fault(FaultKind.LOSE_ANSWER), False, 1, Fate.APPLIED, True),
+        (Fault(FaultKind.LOSE_ANSWER), True, 0, Fate.STALE, True),
+        (Fault(FaultKind.LOSE_ANSWER), True, 1, Fate.APPLIED, True),
+        (Fault(FaultKind.LOSE_ANSWER), True, 2, Fate.STALE, True),
+        (Fault(FaultKind.LOSE_REQUEST), False, 0, Fate.APPLIED, True),
+        (Fault(FaultKind.LOSE_REQUEST), False, 1, Fate.STALE, False),
+        (Fault(FaultKind.LOSE_REQUEST), True, 0, Fate.STALE, False),
+        (Fault(FaultKind.LOSE_REQUEST), True, 1, Fate.STALE, False),
+        (Fault(FaultKind.DELAY, 2), False, 0, Fate.APPLIED, True),
+        (Fault(FaultKind.DELAY, 2), False, 1, Fate.STALE, True),
+        (Fault(FaultKind.DELAY, 2), True, 1, Fate.STALE, False),
+        (Fault(FaultKind.DELAY, 9), True, 1, Fate.STALE, False),
+    ],
+)
+def test_33_a_lost_commit_is_read_back(
+    lost: Fault, rival: bool, behind: int, fate: Fate, won: bool
+) -> None:
+    """By linearizable reads; were they behind, it would be told applied only if it was.
+
+    Who sees its nonce has won, then or earlier; who sees the record as it was asks by the
+    same transaction; who sees another record has not won for all it knows.
+    """
+    setting = Setting(hosts=5)
+    other = setting.engine()
+    setting.running(other, a=2)
+    setting.kill("h0")
+    other.step()
+    other.step()
+    asked = []
+
+    def script(call: int, method: str) -> Fault | None:
+        asked.append(method)
+        if call == 2 and rival:
+            other.step()  # a commit of its own, or the one after
+        if call == 1:
+            return lost
+        return Fault(FaultKind.STALE, behind) if method == "get" else None
+
+    engine = setting.engine(script)
+    outcome = engine.step()
+    link(engine).deliver()
+    assert asked[:4] == ["range", "transaction", "get", "get"]
+    assert outcome is not None
+    assert (outcome.action, outcome.fate) == (Action.COMMIT, fate)
+    setting.auditor.poll()
+    assert (setting.auditor.applied_at(outcome.nonce) > 0) is won
+    setting.engine().tick()
+    assert (setting.epoch("a"), setting.owned("a")) == (2, [1, 2])
     setting.sound()
 
 
