@@ -8,6 +8,7 @@ import pytest
 
 from phalanx_core.reformation import Action, Damping, Fate, Phase, Wanted
 from phalanx_core.reformation.history import Historian
+from phalanx_core.reformation.reports import wanted_of
 from phalanx_core.reformation.stores import (
     Compacted,
     Fault,
@@ -335,6 +336,52 @@ def test_34_the_store_is_out_of_reach(first: int) -> None:
         engine.tick()
     assert (setting.phase("a"), setting.epoch("a")) == ("RESTORE", 2)
     setting.restored(engine, "a")
+    setting.sound()
+
+
+@pytest.mark.parametrize(
+    ("done", "phase", "outcomes"),
+    [
+        (0, "RUN", []),  # no lease to lead by
+        (1, "RUN", []),  # nor the record of who leads
+        (2, "RUN", ["FAIL unknown"]),
+        (3, "RUN", ["DETECT unknown"]),
+        (4, "PLAN", ["COMMIT unknown"]),
+        (5, "RESTORE", ["RESTORE unknown"]),
+        (6, "RESTORE", ["RUN unknown"]),
+    ],
+)
+def test_34_the_store_has_no_space(done: int, phase: str, outcomes: list[str]) -> None:
+    """It answers reads and refuses writes: what should run is told, a write tried a tick."""
+    setting = Setting(hosts=5)
+    setting.running(setting.engine(), a=2)
+    setting.kill("h0")
+    left = [done]
+
+    def script(call: int, method: str) -> Fault | None:
+        if method not in ("transaction", "grant"):
+            return None
+        left[0] -= 1
+        return Fault(FaultKind.REFUSE) if left[0] < 0 else None
+
+    engine = setting.engine(script, lead=True)
+    engine.tick()
+    if done == 6:
+        assert setting.user.loaded("a", (1, 2), (1, 10))
+    for _ in range(3):
+        left[0] = 0
+        report = engine.tick()
+        assert told(report.outcomes) == outcomes
+        assert {one.guard for one in report.outcomes} <= {"unavailable"}
+        assert report.wanted == wanted_of(setting.view())
+        assert report.wanted[0].phase.name == phase
+        assert left == [-1]
+    left[0] = 99
+    engine.tick()
+    if done < 6:
+        setting.restored(engine, "a")
+    assert (setting.phase("a"), setting.epoch("a")) == ("RUN", 2)
+    assert setting.owned("a") == [1, 2]
     setting.sound()
 
 
