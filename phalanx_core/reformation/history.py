@@ -225,7 +225,8 @@ class Historian:
     Notes
     -----
     A commit is written as its proposal and itself. Proposals that came to nothing are no
-    part of a store, so a history of it has neither aborts nor crashes.
+    part of a store, so a history of it has neither aborts nor crashes. A change that the
+    watch tells again is written once.
     """
 
     def __init__(self, store: Store, layout: Layout, file: TextIO) -> None:
@@ -233,6 +234,7 @@ class Historian:
         self._store = store
         self._file = file
         self._watch = store.watch(codec.LOG, view.revision + 1)
+        self._told = view.revision
         names = [job.name for job in view.jobs]
         self.history = History(view.records, layout.leaves, names)
         file.write(self.history.header())
@@ -255,8 +257,12 @@ class Historian:
                 self._watch = self._store.watch(codec.LOG, self._watch.revision)
             return 0
         for change in changes:
+            # A revision has one change of the log: what is told again of it was written.
+            if change.revision <= self._told:
+                continue
             for line in self.history.lines(change.item.value):
                 self._file.write(line)
+            self._told = change.revision
         return self.history.count - before
 
 

@@ -6,7 +6,9 @@ import io
 
 import pytest
 
+from phalanx_core.errors import InvariantBroken
 from phalanx_core.reformation import Action, Damping, Fate, Phase, Wanted
+from phalanx_core.reformation.codec import LOG
 from phalanx_core.reformation.history import Historian
 from phalanx_core.reformation.reports import wanted_of
 from phalanx_core.reformation.stores import (
@@ -220,6 +222,42 @@ def test_31_a_watch_breaks_and_is_made_anew() -> None:
     assert [historian.poll() for _ in range(3)] == [0, 0, 7]
     setting.history.poll()
     assert lines.getvalue().splitlines(keepends=True) == setting.history.lines()
+    setting.sound()
+
+
+def test_31_a_watch_tells_changes_twice() -> None:
+    """Each is written once, whether it comes again at once or when the watch is anew."""
+    setting = Setting(hosts=4)
+    engine = setting.engine()
+    lines = io.StringIO()
+    repeating = Listed({call: Fault(FaultKind.REPEAT) for call in (2, 3)})
+    historian = Historian(FaultyStore(setting.store, repeating), setting.layout, lines)
+    setting.running(engine, a=1)
+    assert historian.poll() == 7
+    setting.kill("h0")
+    engine.tick()
+    assert historian.poll() == 5
+    historian._watch = setting.store.watch(LOG, 1)
+    assert historian.poll() == 0
+    setting.history.poll()
+    assert lines.getvalue().splitlines(keepends=True) == setting.history.lines()
+    setting.sound()
+
+
+def test_31_a_watch_leaves_changes_out() -> None:
+    """The next transition does not follow from what was told, and that is an error (H1)."""
+    setting = Setting(hosts=4)
+    engine = setting.engine()
+    lines = io.StringIO()
+    skipping = FaultyStore(setting.store, Listed({2: Fault(FaultKind.SKIP)}))
+    historian = Historian(skipping, setting.layout, lines)
+    setting.running(engine, a=1)
+    assert historian.poll() == 0
+    setting.kill("h0")
+    engine.tick()
+    with pytest.raises(InvariantBroken, match="H1: transition 1, "):
+        historian.poll()
+    assert lines.getvalue().count("\n") == 1
     setting.sound()
 
 
