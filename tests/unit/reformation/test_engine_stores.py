@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -11,21 +12,29 @@ from pathlib import Path
 
 import pytest
 
+from phalanx_core.placement import Gang
 from phalanx_core.reformation import (
+    HARDENED,
+    Ask,
     Engine,
     EngineOptions,
     FirstFree,
     HostAgent,
     Layout,
     Phase,
+    Proposal,
 )
+from phalanx_core.reformation.guards import plan_bounds
 from phalanx_core.reformation.history import records_from_dict, records_to_dict
+from phalanx_core.reformation.reports import wanted_of
 from phalanx_core.reformation.stores import (
     MemoryStore,
     SqliteStore,
     Store,
     VirtualClock,
 )
+from phalanx_core.scheduling.proposing import PlannerProposals, request_of
+from phalanx_core.topology import Topology
 from tests.cases.judged_history import JudgedHistory
 
 HOSTS = [(f"h{at}", 2) for at in range(4)]
@@ -44,6 +53,27 @@ while time.monotonic() < until:
     for one in engine.tick().outcomes:
         print(one.action.name, one.fate.value, flush=True)
     time.sleep(0.002)
+"""
+
+WORKING = """
+import sys
+from phalanx_core.placement import Gang
+from phalanx_core.scheduling.proposing import request_of
+from tests.unit.reformation.test_engine_stores import planning
+engine = planning(sys.argv[1], "killed")
+for at in range(10**9):
+    engine.admit(f"j{at % 5}", request_of(Gang(2)))
+    for want in engine.tick().wanted:
+        if want.base is not None:
+            engine.loaded(want.job, (want.uid, want.epoch), want.base)
+    for want in engine.tick().wanted:
+        engine.seal(want.job, (want.uid, want.epoch), at, "shards")
+    if at > 1:
+        ends = f"j{(at - 2) % 5}"
+        engine.release(ends)
+        for host in engine.layout.hosts:
+            engine.fence(ends, host)
+    print(at, flush=True)
 """
 
 
@@ -66,6 +96,25 @@ def begun(store: Store, layout: Layout, name: str = "first") -> Engine:
     for host in layout.hosts:
         assert HostAgent(store, layout, host, clock, 60.0).beat()
     return Engine(store, layout, FirstFree(), name, clock, EngineOptions(lead=False))
+
+
+def planning(path: str | Path, name: str) -> Engine:
+    """An engine on a file, with the planner and a handle of its own."""
+    proposals = PlannerProposals(Topology.from_spec("pod:2 host:4 gpu:2"))
+    options = EngineOptions(lead=False)
+    store = SqliteStore(path)
+    return Engine(store, proposals.layout, proposals, name, time.time, options)
+
+
+def proposals_of(engine: Engine) -> dict[str, Proposal | None]:
+    """What an engine would propose for each job that waits for leaves now."""
+    records, found = engine.observe().records, {}
+    for index, job in enumerate(engine.observe().jobs):
+        if job.record.phase == Phase.PLAN:
+            must, may = plan_bounds(records, index, HARDENED)
+            asked = (job.record.cause, job.record.request, job.record.ranks)
+            found[job.name] = engine.planner.propose(Ask(job.name, *asked, must, may))
+    return found
 
 
 def to_run(engine: Engine, job: str) -> None:
@@ -178,3 +227,39 @@ def test_replicas_in_two_processes(tmp_path: Path) -> None:
     assert len(history.lines()) > 50
     assert "applied" in told_there
     store.close()
+
+
+@pytest.mark.parametrize("rounds", [1, 4])
+def test_an_engine_is_killed_at_work(tmp_path: Path, rounds: int) -> None:
+    """Who opens its file next knows all that one knows who had it open, and proposes the same."""
+    path = tmp_path / "store.db"
+    stayed = planning(path, "stayed")
+    for host in stayed.layout.hosts:
+        assert HostAgent(stayed.store, stayed.layout, host, time.time, 60.0).beat()
+    stayed.observe()
+    history = JudgedHistory(stayed.store, stayed.layout)
+    command = [sys.executable, "-c", WORKING, str(path)]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, text=True
+    ) as killed:
+        assert killed.stdout is not None
+        try:
+            told = [killed.stdout.readline() for _ in range(rounds)]
+        finally:
+            killed.kill()
+    assert told == [f"{at}\n" for at in range(rounds)]
+    assert killed.returncode == -signal.SIGKILL
+    assert stayed.admit("next", request_of(Gang(4, within="pod")))
+    begun = planning(path, "begun")
+    assert begun.observe().records == stayed.observe().records
+    assert wanted_of(begun.observe()) == wanted_of(stayed.observe())
+    assert proposals_of(begun) == proposals_of(stayed)
+    assert proposals_of(begun)["next"] is not None
+    history.sound()
+    report = begun.tick()
+    assert report.waiting == {}
+    assert report.wanted == stayed.tick().wanted
+    assert begun.observe().job("next").record.phase == Phase.RESTORE
+    history.sound()
+    begun.store.close()
+    stayed.store.close()
