@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
+from phalanx_core.checks import is_number
+from phalanx_core.errors import InvalidRequest
 from phalanx_core.reformation import codec
+from phalanx_core.reformation.asking import check_text
 from phalanx_core.reformation.client import Client
 from phalanx_core.reformation.codec import Holding
 from phalanx_core.reformation.committing import Outcome
@@ -19,6 +23,8 @@ from phalanx_core.reformation.stores import (
     modified_at,
 )
 
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+
 
 class HostAgent(Client):
     """What runs on each host: it says that the host lives, and confirms what is dead.
@@ -32,7 +38,14 @@ class HostAgent(Client):
     ttl_s
         Seconds without a heartbeat after which the host counts as dead, at the earliest.
     boot
-        Tells one start of the host from every other; part of the agent's name.
+        Tells one boot of the host from every other; None = the kernel's boot id. With the
+        same one an agent that starts again goes on with the heartbeat there is.
+
+    Raises
+    ------
+    InvalidRequest
+        If the layout has no such host, ``ttl_s`` is no number above 0, ``boot`` no text, or
+        None where the system has no boot id.
 
     Notes
     -----
@@ -48,14 +61,18 @@ class HostAgent(Client):
         host: str,
         now: Callable[[], float],
         ttl_s: float,
-        boot: str = "0",
+        boot: str | None = None,
     ) -> None:
+        layout.host_mask(host)
+        if not is_number(ttl_s) or ttl_s <= 0:
+            raise InvalidRequest(f"ttl_s is {ttl_s!r}: seconds above 0")
+        boot = _boot_id() if boot is None else boot
+        check_text("boot", boot)
         super().__init__(store, layout, f"host {host} {boot}", now)
         self.host = host
         self.boot = boot
         self.ttl_s = ttl_s
         self._lease = 0
-        layout.host_mask(host)
 
     def beat(self) -> bool:
         """Keep the heartbeat alive, or begin it; whether the store took it.
@@ -113,3 +130,13 @@ class HostAgent(Client):
     def confirm(self, job: str) -> Outcome:
         """Nothing of the job's fenced tokens runs here any more; see :meth:`fence`."""
         return self.fence(job, self.host)
+
+
+def _boot_id() -> str:
+    """What the kernel drew when this system booted."""
+    try:
+        return BOOT_ID.read_text("ascii").strip()
+    except OSError:
+        raise InvalidRequest(
+            "boot is None: this system has no boot id, so give one"
+        ) from None

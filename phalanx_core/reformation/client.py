@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from uuid import uuid4
 
 from phalanx_core.checks import is_whole
 from phalanx_core.errors import InvalidRequest, UnknownJob
 from phalanx_core.reformation import codec
+from phalanx_core.reformation.asking import (
+    check_name,
+    check_pair,
+    check_step,
+    check_text,
+)
 from phalanx_core.reformation.committing import Fate, Outcome, commit
 from phalanx_core.reformation.events import Action, Event, Refused
 from phalanx_core.reformation.layout import Layout
@@ -14,9 +22,11 @@ from phalanx_core.reformation.observing import View, observe
 from phalanx_core.reformation.preparing import Facts, prepare
 from phalanx_core.reformation.records import Phase
 from phalanx_core.reformation.stores import (
+    Ambiguous,
     Put,
     Store,
     StoreError,
+    Unavailable,
     absent,
     modified_at,
 )
@@ -34,12 +44,21 @@ class Client:
     layout
         Of the leaves; one for all clients of a store, for its life.
     name
-        Of this client; no two that ever use the store share one, restarts included.
+        Of this client: no two that use the store at once share one.
     now
         The clock, seconds; its times are written to the history and nothing else.
     hook
         Called with the name of each point that is passed: "observed", "prepared" and
         "answered". What it raises passes through, as if the process ended there.
+    life
+        Tells this client from earlier ones of its name, whose transactions may still be
+        under way; part of every nonce. None = drawn anew; "" where there are none, as in
+        a test.
+
+    Raises
+    ------
+    InvalidRequest
+        If the name or the life is no text, or the name is empty.
 
     Notes
     -----
@@ -55,15 +74,20 @@ class Client:
         name: str,
         now: Callable[[], float],
         hook: Hook | None = None,
+        life: str | None = None,
     ) -> None:
-        if not name:
-            raise InvalidRequest("name is '': each client has one of its own")
+        check_name("name", name)
+        if life is not None:
+            check_text("life", life)
         self.store = store
         self.layout = layout
         self.name = name
         self._now = now
         self._hook = hook
         self._sent = 0
+        # Drawn, since nothing else is new in each life; no decision reads a nonce.
+        life = uuid4().hex[:16] if life is None else life
+        self._nonces = f"{name}:{life}:" if life else f"{name}:"
         self._view: View | None = None
 
     def observe(self) -> View:
@@ -80,6 +104,8 @@ class Client:
         if not view.started:
             self._start()
             view = self._view = observe(self.store, self.layout)
+            if not view.started:
+                raise Unavailable("the layout could not be written")
         self._passed("observed")
         return view
 
@@ -96,10 +122,10 @@ class Client:
         Raises
         ------
         InvalidRequest
-            If the name is empty.
+            If the name is empty, or one of the two is no text.
         """
-        if not job:
-            raise InvalidRequest("job is '': a name has a character")
+        check_name("job", job)
+        check_text("request", request)
         view = self.observe()
         index = view.index.get(job, len(view.jobs))
         uid = view.jobs[index].record.uid if index < len(view.jobs) else 0
@@ -121,19 +147,26 @@ class Client:
         UnknownJob
             If there is none.
         """
+        if uid is not None and not is_whole(uid):
+            raise InvalidRequest(f"uid is {uid!r}: a whole number, or None")
         view = self.observe()
         return self._send(
             view, (self._event(view, Action.RELEASE, job, uid),), name=job
         )
 
     def suspect(self, hosts: Sequence[str], reason: str) -> Outcome:
-        """A verdict on live hosts: nobody claims them, and who is on them moves away."""
+        """A verdict on live hosts: nobody claims them, and who is on them moves away.
+
+        All of them or none: refused by ``leaves_live`` if one is dead, and by
+        ``leaves_trusted`` if there is a verdict on one already.
+        """
+        check_text("reason", reason)
         view = self.observe()
         event = Event(Action.SUSPECT, leaves=self._mask(hosts))
         return self._send(view, (event,), reason=reason)
 
     def trust(self, hosts: Sequence[str]) -> Outcome:
-        """The verdict on hosts is withdrawn."""
+        """The verdict on hosts is withdrawn; refused by ``leaves_suspect`` if one has none."""
         view = self.observe()
         event = Event(Action.TRUST, leaves=self._mask(hosts))
         return self._send(view, (event,))
@@ -176,11 +209,11 @@ class Client:
         Applied; refused by ``running`` or ``token_current``; stale if the step is sealed
         already, or the record moved on meanwhile: read it again.
         """
-        if not is_whole(step):
-            raise InvalidRequest(f"step is {step!r}: a whole number from 0")
+        check_step("step", step)
+        check_text("content", content)
+        uid, epoch = check_pair("token", token)
         view = self.observe()
         index = self._index(view, job)
-        uid, epoch = token
         event = Event(Action.SEAL, index, 0, epoch, uid)
         return self._send(view, (event,), name=job, step=step, content=content)
 
@@ -194,10 +227,12 @@ class Client:
         manifest
             Epoch and step.
         """
+        epoch, step = check_pair("manifest", manifest)
+        check_step("manifest", step)
         view = self.observe()
         index = self._index(view, job)
-        event = Event(Action.LOSE, index, manifest=manifest[0])
-        return self._send(view, (event,), name=job, step=manifest[1])
+        event = Event(Action.LOSE, index, manifest=epoch)
+        return self._send(view, (event,), name=job, step=step)
 
     def prune(self, job: str, keep: int) -> int:
         """Forget old manifests, before their shards are deleted.
@@ -252,6 +287,7 @@ class Client:
         -------
         Whether it was noted; if not, look what the epoch record says now.
         """
+        token, base = check_pair("token", token), check_pair("base", base)
         view = self.observe()
         found = view.jobs[self._index(view, job)]
         record = found.record
@@ -268,12 +304,13 @@ class Client:
     def _start(self) -> None:
         """Write the layout, if nobody has."""
         begin = Put(codec.LAYOUT, codec.layout_bytes(self.layout))
-        self.store.transaction([absent(codec.LAYOUT)], [begin])
+        with suppress(Ambiguous):  # whether it was is read next
+            self.store.transaction([absent(codec.LAYOUT)], [begin])
 
     def _send(self, view: View, events: tuple[Event, ...], **facts: object) -> Outcome:
         """One transaction for transitions of what was observed."""
         self._sent += 1
-        nonce = f"{self.name}:{self._sent}"
+        nonce = f"{self._nonces}{self._sent}"
         given = Facts(nonce, self._now(), **facts)  # type: ignore[arg-type]
         prepared = prepare(view, events, given, self.store.limits)
         if isinstance(prepared, Refused):
@@ -294,6 +331,8 @@ class Client:
         return view.index[job]
 
     def _mask(self, hosts: Sequence[str]) -> int:
+        if isinstance(hosts, str) or not isinstance(hosts, Sequence):
+            raise InvalidRequest(f"hosts is {hosts!r}: it must be a list of names")
         mask = 0
         for host in hosts:
             mask |= self.layout.host_mask(host)

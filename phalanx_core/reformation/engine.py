@@ -34,7 +34,7 @@ class Engine(Client):
 
     Parameters
     ----------
-    store, layout, name, now, hook
+    store, layout, name, now, hook, life
         As for :class:`~phalanx_core.reformation.client.Client`.
     planner
         Who proposes leaves.
@@ -94,8 +94,9 @@ class Engine(Client):
         options: EngineOptions | None = None,
         *,
         hook: Hook | None = None,
+        life: str | None = None,
     ) -> None:
-        super().__init__(store, layout, name, now, hook)
+        super().__init__(store, layout, name, now, hook, life)
         self.planner = planner
         self.options = options or EngineOptions()
         self._detector = Detector(self.options.damping)

@@ -215,7 +215,7 @@ class Historian:
     store, layout
         What is watched.
     file
-        Lines are written there; the first one at once.
+        Lines are written there; the first one at once. A new one: a history has one start.
 
     Raises
     ------
@@ -237,7 +237,8 @@ class Historian:
         self._told = view.revision
         names = [job.name for job in view.jobs]
         self.history = History(view.records, layout.leaves, names)
-        file.write(self.history.header())
+        self._unwritten = [self.history.header()]
+        self._write()
 
     def poll(self) -> int:
         """Write what happened since; how many transitions, 0 if the store did not answer.
@@ -246,9 +247,12 @@ class Historian:
         ------
         Compacted
             If the store forgot some of it; begin another history.
+        OSError
+            If the file takes no more; what it did not take is written by the next call.
         InvariantBroken
             H1 if the protocol does not take a transition.
         """
+        self._write()
         before = self.history.count
         try:
             changes = self._watch.poll()
@@ -260,10 +264,16 @@ class Historian:
             # A revision has one change of the log: what is told again of it was written.
             if change.revision <= self._told:
                 continue
-            for line in self.history.lines(change.item.value):
-                self._file.write(line)
+            self._unwritten += self.history.lines(change.item.value)
             self._told = change.revision
+        self._write()
         return self.history.count - before
+
+    def _write(self) -> None:
+        """Write what is not written yet; where the file takes no more, it stays so."""
+        while self._unwritten:
+            self._file.write(self._unwritten[0])
+            del self._unwritten[0]
 
 
 def _line(value: dict[str, Any]) -> str:

@@ -38,8 +38,10 @@ def suspect(records: Records, event: Event, rules: Rules) -> Records | Refused:
     live, jobs, failures, suspect, lost = records
     if not rules.lifecycle:
         return Refused(event.action, "lifecycle")
-    if not event.leaves or event.leaves & ~(live & ~suspect):
+    if not event.leaves or event.leaves & ~live:
         return Refused(event.action, "leaves_live")
+    if event.leaves & suspect:
+        return Refused(event.action, "leaves_trusted")
     return Records(live, jobs, failures, suspect | event.leaves, lost)
 
 

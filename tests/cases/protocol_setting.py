@@ -122,6 +122,7 @@ class Setting:
             f"engine {self.count}",
             self.clock,
             EngineOptions(**{"lead": False, **options}),
+            life="",
         )
 
     def running(self, engine: Engine, **sizes: int) -> None:

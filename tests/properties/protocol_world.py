@@ -119,7 +119,7 @@ class World:
         for name, agent in self.agents.items():
             agent._lease = begin.leases[name]
             self.side._leases[agent._lease] = None
-        self.client = Client(self.side, self.layout, "user", self.clock)
+        self.client = Client(self.side, self.layout, "user", self.clock, life="")
         self.history = io.StringIO()
         self.historian = Historian(self.store, self.layout, self.history)
         self.engines = [self._engine() for _ in range(rng.choice((1, 2, 2, 3)))]
@@ -157,6 +157,7 @@ class World:
             self.clock,
             options,
             hook=lambda point: self.meanwhile(name, point),
+            life="",
         )
 
     # What can happen.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,8 +21,16 @@ from phalanx_core.reformation import (
     HostAgent,
     Layout,
     Proposal,
+    agents,
 )
-from phalanx_core.reformation.stores import MemoryStore, Unavailable, VirtualClock
+from phalanx_core.reformation.stores import (
+    Fault,
+    FaultKind,
+    FaultyStore,
+    MemoryStore,
+    Unavailable,
+    VirtualClock,
+)
 from tests.cases.protocol_setting import Setting, told
 
 
@@ -261,3 +271,95 @@ def test_an_agent_begins_anew_when_its_heartbeat_ended() -> None:
     assert agent.observe().beats["h0"].incarnation > first
     store.close()
     assert not agent.beat()
+
+
+def test_an_agent_that_starts_again_is_no_reboot() -> None:
+    """By the kernel's boot id it goes on; with another boot it is another incarnation."""
+    clock, layout = VirtualClock(), Layout([("h0", 1)])
+    store = MemoryStore(clock)
+    incarnations = []
+    for boot in (None, None, "another"):
+        agent = HostAgent(store, layout, "h0", clock, 2.0, boot)
+        assert agent.beat()
+        incarnations.append(agent.observe().beats["h0"].incarnation)
+    assert incarnations[0] == incarnations[1] < incarnations[2]
+
+
+def test_an_agent_s_options_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The value and the rule; a system without a boot id needs one."""
+    setting = Setting()
+    made = (setting.store, setting.layout, "h0", setting.clock)
+    for ttl_s in (0.0, float("nan"), "5"):
+        with pytest.raises(InvalidRequest, match="ttl_s is"):
+            HostAgent(*made, ttl_s)  # type: ignore[arg-type]
+    monkeypatch.setattr(agents, "BOOT_ID", Path("/none"))
+    with pytest.raises(InvalidRequest, match="boot is None"):
+        HostAgent(*made, 5.0)
+
+
+WRONG_CALLS = {
+    "job is 5": lambda engine: engine.admit(5, "1"),
+    "request is b'2'": lambda engine: engine.admit("b", b"2"),
+    "request is None": lambda engine: engine.admit("b", None),
+    "half a character": lambda engine: engine.admit("\ud800", "1"),
+    "token is None": lambda engine: engine.seal("a", None, 1, ""),
+    "token is (1,)": lambda engine: engine.seal("a", (1,), 1, ""),
+    "token is ('1', '1')": lambda engine: engine.seal("a", ("1", "1"), 1, ""),
+    "step is a int of many": lambda engine: engine.seal("a", (1, 1), 10**5000, ""),
+    "step is 1" + "0" * 20: lambda engine: engine.seal("a", (1, 1), 10**20, ""),
+    "content is b'x'": lambda engine: engine.seal("a", (1, 1), 1, b"x"),
+    "manifest is None": lambda engine: engine.lose("a", None),
+    "manifest is (1, None)": lambda engine: engine.lose("a", (1, None)),
+    "base is 7": lambda engine: engine.loaded("a", (1, 1), 7),
+    "uid is '1'": lambda engine: engine.release("a", "1"),
+    "hosts is None": lambda engine: engine.suspect(None, "r"),
+    "hosts is 'h1'": lambda engine: engine.trust("h1"),
+    "reason is None": lambda engine: engine.suspect(["h2"], None),
+}
+
+
+@pytest.mark.parametrize("message", WRONG_CALLS)
+def test_wrong_arguments_are_named(message: str) -> None:
+    """One exception with the argument, its value and the rule; nothing was written."""
+    setting = Setting()
+    engine = setting.engine()
+    setting.running(engine, a=1)
+    revision = setting.view().revision
+    with pytest.raises(InvalidRequest, match=re.escape(message)):
+        WRONG_CALLS[message](engine)
+    assert setting.view().revision == revision
+    setting.sound()
+
+
+def test_a_verdict_names_what_keeps_it() -> None:
+    """A host that is dead, or that has a verdict already."""
+    setting = Setting(hosts=3)
+    engine = setting.engine()
+    setting.kill("h2")
+    engine.tick()
+    assert engine.suspect(["h0"], "ecc")
+    assert engine.suspect(["h1", "h2"], "ecc").guard == "leaves_live"
+    assert engine.suspect(["h0", "h1"], "ecc").guard == "leaves_trusted"
+    assert engine.trust(["h1"]).guard == "leaves_suspect"
+    setting.sound()
+
+
+@pytest.mark.parametrize(("life", "fate"), [(None, Fate.UNKNOWN), ("", Fate.APPLIED)])
+def test_the_next_life_of_a_name_knows_its_own(life: str | None, fate: Fate) -> None:
+    """What is lost is not taken for what the last life sent, as it is without lives."""
+    setting = Setting(hosts=3)
+    given = (setting.layout, FirstFree(), "engine", setting.clock)
+    first = Engine(setting.store, *given, life=life)
+    setting.running(first, a=1)
+    number = int(setting.job("a").record.nonce.rpartition(":")[2])
+
+    def script(call: int, method: str) -> Fault | None:
+        lost = method == "transaction" and second._sent == number
+        return Fault(FaultKind.LOSE_REQUEST) if lost else None
+
+    second = Engine(FaultyStore(setting.store, script), *given, life=life)
+    for _ in range(number - 1):
+        second.trust(["h1"])
+    assert second.release("a").fate is fate
+    assert setting.phase("a") == "RUN"
+    setting.sound()
