@@ -314,7 +314,10 @@ class Client:
         given = Facts(nonce, self._now(), **facts)  # type: ignore[arg-type]
         prepared = prepare(view, events, given, self.store.limits)
         if isinstance(prepared, Refused):
-            return Outcome(Fate.REFUSED, prepared.action, given.name, prepared.guard)
+            action, guard, detail = prepared
+            return Outcome(
+                Fate.REFUSED, action, given.name, guard, nonce=nonce, detail=detail
+            )
         self._passed("prepared")
         outcome = commit(self.store, prepared)
         self._passed("answered")

@@ -58,6 +58,8 @@ class Outcome(NamedTuple):
         What is to be done, if it was applied.
     nonce
         Of its transaction, as the store's log has it.
+    detail
+        Why, in a sentence, where the guard alone does not say it.
     """
 
     fate: Fate
@@ -67,6 +69,7 @@ class Outcome(NamedTuple):
     revision: int = 0
     effects: tuple[Effect, ...] = ()
     nonce: str = ""
+    detail: str = ""
 
     def __bool__(self) -> bool:
         """Whether it was applied."""

@@ -9,7 +9,7 @@ from phalanx_core.reformation import codec, guards
 from phalanx_core.reformation.client import Client, Hook
 from phalanx_core.reformation.committing import Fate, Outcome
 from phalanx_core.reformation.detector import Detector
-from phalanx_core.reformation.events import Action, Event
+from phalanx_core.reformation.events import Action, Event, Refused
 from phalanx_core.reformation.layout import Layout
 from phalanx_core.reformation.observing import JobView, View
 from phalanx_core.reformation.planning import Ask, Proposal, RepairPlanner, mask_of
@@ -101,6 +101,7 @@ class Engine(Client):
         self.options = options or EngineOptions()
         self._detector = Detector(self.options.damping)
         self._lease = 0
+        self._details: dict[str, str] = {}
         # Of the last view, since most ticks find nothing new.
         self._wanted: tuple[View | None, tuple[Wanted, ...]] = None, ()
 
@@ -119,13 +120,15 @@ class Engine(Client):
         """
         outcomes: list[Outcome] = []
         waiting: dict[str, str] = {}
+        self._details = {}
         view: View | None = None
         leads, misses = False, 0
+        error: StoreError | None = None
         try:
             view = self.observe()
             leads = self._leads(view)
             while leads and len(outcomes) < self.options.steps_max:
-                waiting = {}
+                waiting, self._details = {}, {}
                 left = self.options.steps_max - len(outcomes)
                 done = self._act(view, waiting, left)
                 outcomes += done
@@ -135,14 +138,15 @@ class Engine(Client):
                 if misses >= self.options.misses_max:
                     break
                 view = self.observe()
-        except StoreError:
-            pass
+        except StoreError as told:
+            error = told
+        taken, details = tuple(outcomes), self._details
         if view is None:
-            return Report(leads, tuple(outcomes), waiting, (), 0)
+            return Report(leads, taken, waiting, None, 0, details, error)
         if self._wanted[0] is not view:
             self._wanted = view, wanted_of(view)
-        wanted = self._wanted[1]
-        return Report(leads, tuple(outcomes), waiting, wanted, view.revision)
+        wanted, revision = self._wanted[1], view.revision
+        return Report(leads, taken, waiting, wanted, revision, details, error)
 
     def step(self) -> Outcome | None:
         """One transition, whoever leads; None if none is called for.
@@ -175,8 +179,8 @@ class Engine(Client):
         must, may = guards.resize_bounds(view.records, index)
         ask = Ask(job, Cause.RESIZE, request, found.record.ranks, must, may)
         proposal = self._proposal(ask)
-        if isinstance(proposal, str):
-            return Outcome(Fate.REFUSED, Action.RESIZE, job, proposal)
+        if isinstance(proposal, Refused):
+            return _refused(Action.RESIZE, job, proposal)
         mask = self._mask_of(proposal)
         events = (
             Event(Action.RESIZE, index, mask, core.epoch, core.uid),
@@ -191,7 +195,9 @@ class Engine(Client):
         """
         done: list[Outcome] = []
         for outcome in self._of_hosts(view):
-            if outcome.fate is not Fate.REFUSED:
+            if outcome.fate is Fate.REFUSED:
+                self._note(outcome.job, outcome)
+            else:
                 done.append(outcome)
                 if not outcome or len(done) == most:
                     break
@@ -201,7 +207,13 @@ class Engine(Client):
             if outcome.fate is not Fate.REFUSED:
                 return [outcome]
             waiting[outcome.job] = outcome.guard
+            self._note(outcome.job, outcome)
         return []
+
+    def _note(self, name: str, outcome: Outcome) -> None:
+        """Keep the sentence that says why something waits."""
+        if outcome.detail:
+            self._details[name] = outcome.detail
 
     def _called_for(self, view: View) -> Iterator[Outcome]:
         """Outcomes of what jobs call for, most urgent first; refusals are passed over."""
@@ -246,7 +258,10 @@ class Engine(Client):
                 continue
             # They break many jobs, each of which has a record of it.
             for host in part:
-                yield self._of_part(view, Action.FAIL, [host])
+                outcome = self._of_part(view, Action.FAIL, [host])
+                if outcome.fate is Fate.REFUSED:
+                    outcome = outcome._replace(job=f"host {host}")
+                yield outcome
         back = [host for host in view.beats if host not in view.hosts]
         for part in _parts(back, operations // OPERATIONS_A_RETURN):
             yield self._of_part(view, Action.HEAL, part)
@@ -287,8 +302,8 @@ class Engine(Client):
             return Outcome(Fate.REFUSED, action, job.name, "first_served")
         ask = Ask(job.name, cause, job.record.request, job.record.ranks, must, may)
         proposal = self._proposal(ask)
-        if isinstance(proposal, str):
-            return Outcome(Fate.REFUSED, action, job.name, proposal)
+        if isinstance(proposal, Refused):
+            return _refused(action, job.name, proposal)
         events = (
             Event(action, index, self._mask_of(proposal), core.epoch, core.uid),
             Event(Action.COMMIT, index, 0, core.epoch, core.uid),
@@ -310,13 +325,16 @@ class Engine(Client):
             request=proposal.request,
         )
 
-    def _proposal(self, ask: Ask) -> Proposal | str:
+    def _proposal(self, ask: Ask) -> Proposal | Refused:
         """The planner's proposal, or why there is none."""
         try:
-            return self.planner.propose(ask) or "no_leaves"
-        except InvalidRequest:
+            found = self.planner.propose(ask)
+        except InvalidRequest as error:
             # One job that asks for what cannot be must not keep the others waiting.
-            return "bad_request"
+            return Refused(Action.PLAN, "bad_request", str(error))
+        if isinstance(found, Proposal):
+            return found
+        return Refused(Action.PLAN, "no_leaves", found or "")
 
     def _mask_of(self, proposal: Proposal) -> int:
         """Mask of a proposal; 0, which every guard refuses, if a leaf is none."""
@@ -345,6 +363,10 @@ class Engine(Client):
             self._lease = self.store.grant(self.options.lead_s).number
         mine = Put(codec.LEADER, self.name.encode(), self._lease)
         return self.store.transaction([absent(codec.LEADER)], [mine]).succeeded
+
+
+def _refused(action: Action, job: str, why: Refused) -> Outcome:
+    return Outcome(Fate.REFUSED, action, job, why.guard, detail=why.detail)
 
 
 def _parts(hosts: Sequence[str], most: int) -> Iterator[Sequence[str]]:

@@ -83,11 +83,14 @@ class Refused(NamedTuple):
     action
         What was wanted.
     guard
-        Name of the guard that does not hold, as in :mod:`phalanx_core.reformation.guards`.
+        Name of the guard that does not hold; docs/protocol.md has all of them.
+    detail
+        A sentence with numbers, where the name alone does not say why.
     """
 
     action: Action
     guard: str
+    detail: str = ""
 
 
 EFFECTS: tuple[tuple[Effect, ...], ...] = (

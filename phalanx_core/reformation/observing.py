@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import NamedTuple, TypeAlias
 
-from phalanx_core.errors import InvariantBroken, SaveError, UnknownJob
+from phalanx_core.errors import InvalidRequest, InvariantBroken, SaveError, UnknownJob
 from phalanx_core.reformation import codec
 from phalanx_core.reformation.codec import EpochRecord, Holding
 from phalanx_core.reformation.layout import Layout
@@ -16,6 +16,9 @@ from phalanx_core.reformation.stores import Item, Range, Store
 
 GONE, PLAN = Phase.GONE, Phase.PLAN
 WHOLE = Range.prefix(codec.ROOT)
+EPOCHS = codec.prefix("epoch")
+# What reading a record may raise where it is none of ours.
+DAMAGE = (ValueError, TypeError, RecursionError, InvalidRequest)
 # Of each family of keys, the other parts of the key beside what was found there.
 Families: TypeAlias = dict[str, list[tuple[tuple[str, ...], Item]]]
 
@@ -119,9 +122,18 @@ class View:
     """
 
     def __init__(self, layout: Layout, revision: int, items: Iterable[Item]) -> None:
+        self._empty(layout, revision)
+        items = tuple(items)
+        try:
+            self._read(items)
+        except DAMAGE as error:
+            raise SaveError(f"{self._damaged(items)!r:.200}: {error}") from error
+
+    def _empty(self, layout: Layout, revision: int) -> None:
         self.layout = layout
         self.revision = revision
         self.jobs: list[JobView] = []
+        self.index: dict[str, int] = {}
         self.hosts: dict[str, int] = {}
         self.host_revisions: dict[str, int] = {}
         self.beats: dict[str, Beat] = {}
@@ -130,6 +142,8 @@ class View:
         self.leader = ""
         self.started = False
         self._records: Records | None = None
+
+    def _read(self, items: Iterable[Item]) -> None:
         families: Families = {}
         for item in items:
             family, parts = codec.parts_of(item.key)
@@ -140,6 +154,19 @@ class View:
         self._read_single(families)
         self._read_hosts(families)
         self._read_jobs(families)
+
+    def _damaged(self, items: tuple[Item, ...]) -> bytes:
+        """Key of the first record that cannot be read together with those of jobs."""
+        epochs = [item for item in items if item.key.startswith(EPOCHS)]
+        for item in sorted(items, key=lambda item: not item.key.startswith(EPOCHS)):
+            one = View.__new__(View)
+            one._empty(self.layout, self.revision)
+            alone = item.key.startswith(EPOCHS)
+            try:
+                one._read([item] if alone else [*epochs, item])
+            except DAMAGE:
+                return item.key
+        return codec.ROOT
 
     @property
     def records(self) -> Records:
@@ -220,7 +247,7 @@ class View:
             record = codec.epoch_of(item.value)
             jobs[name] = JobView(name, record, item.mod_revision, item.create_revision)
         self.jobs = sorted(jobs.values(), key=attrgetter("created"))
-        self.index = {job.name: at for at, job in enumerate(self.jobs)}
+        self.index.update((job.name, at) for at, job in enumerate(self.jobs))
         everything = (1 << self.layout.leaves) - 1
         for (path,), item in families.get("alloc", ()):
             holding = codec.holding_of(item.value)

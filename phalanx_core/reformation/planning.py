@@ -64,8 +64,8 @@ class Proposal(NamedTuple):
 class RepairPlanner(Protocol):
     """Proposes leaves; it decides nothing, and may be wrong: the commit tells."""
 
-    def propose(self, ask: Ask) -> Proposal | None:
-        """Leaves for a job, None if it has to wait.
+    def propose(self, ask: Ask) -> Proposal | str | None:
+        """Leaves for a job; None if it has to wait, or why it has to, in a sentence.
 
         A proposal that breaks ``must`` and ``may`` is refused, so the job waits; so it
         does if this raises InvalidRequest.
@@ -119,8 +119,8 @@ class FirstFree:
     >>> ask = Ask("a", Cause.REPAIR, "3", (4, 5, 6), must=0b1010000, may=0b10)
     >>> FirstFree().propose(ask)
     Proposal(ranks=(4, 1, 6), request='3')
-    >>> FirstFree().propose(ask._replace(may=0)) is None
-    True
+    >>> FirstFree().propose(ask._replace(may=0))
+    'wants 3 leaves, and there are 2 for it'
     >>> FirstFree(shrink=True).propose(ask._replace(may=0))
     Proposal(ranks=(4, 6), request='3')
     """
@@ -128,15 +128,15 @@ class FirstFree:
     def __init__(self, *, shrink: bool = False) -> None:
         self.shrink = shrink
 
-    def propose(self, ask: Ask) -> Proposal | None:
+    def propose(self, ask: Ask) -> Proposal | str:
         """See :meth:`RepairPlanner.propose`."""
         # A drain leaves leaves behind that it might keep, and changes no size.
         draining = ask.cause == Cause.DRAIN
         usable = ask.must if draining else ask.must | ask.may
         wanted = len(ask.ranks) if draining else _number(ask.request)
         # One more than there are is as good as any number of them.
-        most = len(ask.ranks) + (ask.must | ask.may).bit_count() + 1
-        wanted = min(wanted, most)
+        there = (ask.must | ask.may).bit_count()
+        wanted = min(wanted, len(ask.ranks) + there + 1)
         ranks = ask.ranks[:wanted]
         kept = [leaf if usable >> leaf & 1 else -1 for leaf in ranks]
         kept += [-1] * (wanted - len(kept))
@@ -149,5 +149,5 @@ class FirstFree:
         if -1 in ranks:
             ranks = tuple(leaf for leaf in ranks if leaf >= 0)
             if not ranks or not self.shrink or ask.cause != Cause.REPAIR:
-                return None
+                return f"wants {ask.request:.40} leaves, and there are {there} for it"
         return Proposal(ranks, ask.request)

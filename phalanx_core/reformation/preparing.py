@@ -159,8 +159,11 @@ def prepare(
         records, effects = taken
     then = _operations(view, events, records, facts)
     compares = comparing.compares_of(view, events, facts, limits.operations)
-    if max(len(then), len(compares)) > limits.operations:
-        return Refused(event.action, "operations_max")
+    longest = max(len(then), len(compares))
+    if longest > limits.operations:
+        rule = f"the store takes {limits.operations} in a list: see Limits"
+        detail = f"its transaction has {longest} operations, and {rule}"
+        return Refused(event.action, "operations_max", detail)
     record = codec.key("epoch", facts.name)
     recorded = view.jobs[event.job].revision if event.job < len(view.jobs) else 0
     marker, marked = b"", 0
@@ -170,8 +173,11 @@ def prepare(
     elif event.action in MARKED:
         marker, marked = record, recorded
     otherwise = (Read(marker), Read(record)) if marker else ()
-    if _size(compares, (*then, *otherwise)) > limits.request_bytes:
-        return Refused(event.action, "bytes_max")
+    size = _size(compares, (*then, *otherwise))
+    if size > limits.request_bytes:
+        rule = f"the store takes {limits.request_bytes}: see Limits"
+        detail = f"its transaction has {size} bytes, and {rule}"
+        return Refused(event.action, "bytes_max", detail)
     return Prepared(
         event=event,
         facts=facts,

@@ -11,6 +11,7 @@ from phalanx_core.reformation.committing import Outcome
 from phalanx_core.reformation.detector import Damping
 from phalanx_core.reformation.observing import View
 from phalanx_core.reformation.records import Phase
+from phalanx_core.reformation.stores import StoreError
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +92,24 @@ class Report(NamedTuple):
     waiting
         Jobs that want something, and the guard or word that says what they wait for.
     wanted
-        What should run, job by job; the state, not what changed.
+        What should run, job by job; the state, not what changed. None = not known, since
+        the store could not be read: what runs, runs on.
     revision
         Of the last observation, 0 = the store could not be read.
+    details
+        Of jobs that wait, by name, and of hosts whose death or return cannot be noted: a
+        sentence where the word alone does not say why.
+    error
+        What the store answered last instead of a result, None = it answered.
     """
 
     leads: bool
     outcomes: tuple[Outcome, ...]
     waiting: dict[str, str]
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[Wanted, ...] | None
     revision: int
+    details: dict[str, str]
+    error: StoreError | None
 
 
 def wanted_of(view: View) -> tuple[Wanted, ...]:

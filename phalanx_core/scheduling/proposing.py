@@ -129,8 +129,8 @@ class PlannerProposals:
         self._positions = np.argsort(self._ids)
         self._empty = Planner(topology, spares=spares)
 
-    def propose(self, ask: Ask) -> Proposal | None:
-        """See :meth:`RepairPlanner.propose`.
+    def propose(self, ask: Ask) -> Proposal | str:
+        """See :meth:`RepairPlanner.propose`; why there is none is the planner's own word.
 
         Raises
         ------
@@ -150,7 +150,9 @@ class PlannerProposals:
             planner.cordon(self._ids[closed])
         if not own:
             placed = planner.place(ask.job, gang.at(ranks))
-            return None if isinstance(placed, Misfit) else self._of(placed, ask, gang)
+            if isinstance(placed, Misfit):
+                return str(placed)
+            return self._of(placed, ask, gang)
         planner.adopt(ask.job, gang.at(len(ask.ranks)), self._ids[list(ask.ranks)])
         if ask.cause == Cause.RESIZE:
             changed = planner.resize(ask.job, ranks)
@@ -159,12 +161,12 @@ class PlannerProposals:
             planner.fail(self._ids[lost])
             changed = planner.replan(ask.job)
         if isinstance(changed, Misfit):
-            return None
+            return str(changed)
         return self._of(planner.placement(ask.job), ask, gang)
 
-    def _of(self, placed: Placement, ask: Ask, gang: Gang) -> Proposal | None:
+    def _of(self, placed: Placement, ask: Ask, gang: Gang) -> Proposal | str:
         ranks = tuple(int(at) for at in self._positions[placed.leaves])
         pinned = ask.must if ask.cause != Cause.RESIZE else 0
-        if pinned & ~sum(1 << leaf for leaf in ranks):
-            return None
+        if given_up := pinned & ~sum(1 << leaf for leaf in ranks):
+            return f"would give up {given_up.bit_count()} leaves that are well"
         return Proposal(ranks, request_of(gang, len(ranks)))

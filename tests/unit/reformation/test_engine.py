@@ -147,7 +147,8 @@ def test_a_tick_of_a_store_out_of_reach_is_empty() -> None:
     engine = Engine(store, Layout([("h0", 1)]), FirstFree(), "e", clock)
     store.close()
     report = engine.tick()
-    assert report == (False, (), {}, (), 0)
+    assert report[:-1] == (False, (), {}, None, 0, {})
+    assert str(report.error) == "the store is closed"
     with pytest.raises(Unavailable):
         engine.step()
 
@@ -295,6 +296,7 @@ def test_an_agent_s_options_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(agents, "BOOT_ID", Path("/none"))
     with pytest.raises(InvalidRequest, match="boot is None"):
         HostAgent(*made, 5.0)
+    setting.sound()
 
 
 WRONG_CALLS = {
@@ -362,4 +364,23 @@ def test_the_next_life_of_a_name_knows_its_own(life: str | None, fate: Fate) -> 
         second.trust(["h1"])
     assert second.release("a").fate is fate
     assert setting.phase("a") == "RUN"
+    setting.sound()
+
+
+def test_what_waits_says_why() -> None:
+    """The guard in a word, and numbers in a sentence; of hosts too."""
+    setting = Setting(hosts=2, per_host=20, operations_max=16)
+    engine = setting.engine()
+    for at in range(14):
+        assert engine.admit(f"j{at:02}", "1")
+    assert engine.admit("more", "30")
+    report = engine.tick()
+    assert report.waiting == {"more": "no_leaves"}
+    assert report.details == {"more": "wants 30 leaves, and there are 26 for it"}
+    setting.kill("h0")
+    report = engine.tick()
+    assert report.outcomes == ()
+    assert report.details["host h0"] == (
+        "its transaction has 18 operations, and the store takes 16 in a list: see Limits"
+    )
     setting.sound()

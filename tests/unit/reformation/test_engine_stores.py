@@ -63,10 +63,10 @@ from tests.unit.reformation.test_engine_stores import planning
 engine = planning(sys.argv[1], "killed")
 for at in range(10**9):
     engine.admit(f"j{at % 5}", request_of(Gang(2)))
-    for want in engine.tick().wanted:
+    for want in engine.tick().wanted or ():
         if want.base is not None:
             engine.loaded(want.job, (want.uid, want.epoch), want.base)
-    for want in engine.tick().wanted:
+    for want in engine.tick().wanted or ():
         engine.seal(want.job, (want.uid, want.epoch), at, "shards")
     if at > 1:
         ends = f"j{(at - 2) % 5}"
@@ -215,7 +215,7 @@ def test_replicas_in_two_processes(tmp_path: Path) -> None:
         elif steps % 7 == 0:
             engine.release(name)
         engine.tick()
-        for want in engine.tick().wanted:
+        for want in engine.tick().wanted or ():
             if want.phase == Phase.RESTORE and want.base:
                 engine.loaded(want.job, (want.uid, want.epoch), want.base)
         for agent in agents:

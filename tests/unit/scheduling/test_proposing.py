@@ -147,3 +147,17 @@ def test_layouts_and_requests_that_are_none() -> None:
     ):
         with pytest.raises(InvalidRequest, match="request"):
             gang_of(text)
+
+
+def test_a_refusal_is_the_planner_s() -> None:
+    """What a misfit or a wrong request says is told of the job that waits."""
+    cluster = Cluster()
+    assert cluster.engine.admit("a", request_of(Gang(100)))
+    assert cluster.engine.admit("b", request_of(Gang(2, within="rack")))
+    report = cluster.engine.tick()
+    assert report.waiting == {"a": "no_leaves", "b": "bad_request"}
+    assert report.details["a"] == (
+        "no cluster could ever hold 100 gpus: best cluster has 16"
+    )
+    assert "rack" in report.details["b"]
+    cluster.history.sound()
