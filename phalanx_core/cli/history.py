@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +13,7 @@ from phalanx_core.checks import is_number
 from phalanx_core.cli import exits
 from phalanx_core.cli.progress import ReadingBar
 from phalanx_core.cli.screen import Screen
+from phalanx_core.cli.standard_input import standard_input
 from phalanx_core.errors import InvalidRequest
 from phalanx_core.verification.history import (
     HistoryReport,
@@ -66,7 +66,7 @@ def run_history(wanted: Wanted) -> int:
 
 def _validated(path: str, taken: Taken | None) -> HistoryReport:
     if path == "-":
-        return _replayed(sys.stdin.buffer, None, taken)
+        return _replayed(standard_input(), None, taken)
     with Path(path).open("rb") as file:
         return _replayed(file, os.fstat(file.fileno()).st_size or None, taken)
 

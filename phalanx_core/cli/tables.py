@@ -6,13 +6,13 @@ import csv
 import io
 import json
 import math
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from phalanx_core.cli.near import did_you_mean
+from phalanx_core.cli.standard_input import standard_input
 from phalanx_core.errors import InvalidRequest
 
 FORMATS = ("csv", "json", "parquet")
@@ -149,10 +149,9 @@ def written(table: Table, kind: str) -> bytes:
 def _content(path: str) -> bytes:
     if not path:
         raise InvalidRequest("'': the path of a table must not be empty")
-    if path == "-" and sys.stdin is None:
-        raise InvalidRequest("-: cannot be read: standard input is closed")
+    stdin = standard_input() if path == "-" else None
     try:
-        return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        return stdin.read() if stdin else Path(path).read_bytes()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InvalidRequest(f"{path}: cannot be read: {reason}") from None

@@ -124,6 +124,9 @@ def scope_of(wanted: Wanted) -> Scope:
     if told in named:
         return named[told]
     match = NUMBERS.fullmatch(told)
+    if match is None and told in SCOPES:
+        way = "not with --unreduced" if wanted.unreduced else "with --protocol hardened"
+        raise InvalidRequest(f"scope {told!r}: {way}")
     if match is None:
         ways = f", or one of {', '.join(named)}" if named else ""
         raise InvalidRequest(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
+from phalanx_core.cli.standard_input import standard_input
 from phalanx_core.errors import InvalidRequest
 
 BYTES_MAX = 4 << 20
@@ -35,7 +35,7 @@ def _text(path: str) -> str:
                 f"{path}: the last argument is the jobs file, and this is a directory"
             )
         if path == "-":
-            raw = sys.stdin.buffer.read(BYTES_MAX + 1)
+            raw = standard_input().read(BYTES_MAX + 1)
         else:
             with open(path, "rb") as stream:
                 raw = stream.read(BYTES_MAX + 1)

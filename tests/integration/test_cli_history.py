@@ -14,7 +14,8 @@ from phalanx_core.cli.app import run
 from phalanx_core.verification.random_history import random_history
 from tests.integration.test_cli_progress import on_terminal
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples/history.ndjson"
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "examples/history.ndjson"
 
 
 @pytest.fixture
@@ -172,3 +173,22 @@ def test_a_bar_on_a_terminal(tmp_path: Path) -> None:
     assert "every line is a legal step" in out
     assert "reading" in seen or "compiling" in seen
     assert seen.rstrip().endswith("\x1b[1A\x1b[2K")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "history -",
+        "score -",
+        "topology -",
+        *(f"{one} examples/clusters/h100-64 -" for one in ("place", "schedule")),
+    ],
+)
+def test_standard_input_that_is_closed(command: str) -> None:
+    """Told as such by every command that reads it, with code 2."""
+    words = f"{sys.executable} -m phalanx_core.cli {command} <&-"
+    done = subprocess.run(
+        words, cwd=ROOT, shell=True, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "-: cannot be read: standard input is closed" in done.stderr

@@ -171,7 +171,7 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
 WRONG = (
     # arguments, and the line on stderr
     (["2/7"], "scope '2/7': JOBS/LEAVES/FAILURES, such as 2/7/2"),
-    (["heal"], "scope 'heal': JOBS/LEAVES/FAILURES, such as 2/7/2"),
+    (["heal"], "scope 'heal': with --protocol hardened"),
     (["2/7/2x"], "scope '2/7/2x': JOBS/LEAVES/FAILURES, such as 2/7/2"),
     (["٢/7/2"], "scope '٢/7/2': JOBS/LEAVES/FAILURES, such as 2/7/2"),
     (["0/7/2"], "scope '0/7/2': 0 jobs: from 1 to 4"),
