@@ -110,3 +110,22 @@ def test_the_line_of_the_page_is_legal() -> None:
     report = validate([*lines[:8], short + "\n", *lines[9:]])
     assert (report.fault, report.transitions) == (None, 12)
     assert json.loads(short)["action"] == Action.DETECT.name
+
+
+SAID = re.compile(
+    r'Refused\((?:event\.action|Action\.[A-Z]+), "(\w+)"'
+    r'|Fate\.[A-Z]+, (?:action, job\.name, )?"([a-z_]+)"'
+    r'|return "([a-z_]+)"\n'
+)
+
+
+def test_every_word_of_a_refusal_is_explained() -> None:
+    """The page's table has each guard that the package names, and no other."""
+    table = TEXT.partition("### Why something waits")[2]
+    rows = re.findall(r"^\| (`.*`) \|", table, re.MULTILINE)
+    told = [word for row in rows for word in re.findall(r"`(\w+)`", row)]
+    folder = ROOT / "phalanx_core" / "reformation"
+    sources = "".join(one.read_text("utf-8") for one in sorted(folder.glob("*.py")))
+    said = {word for found in SAID.findall(sources) for word in found if word}
+    said |= {"no_manifest", "first_served"}
+    assert sorted(told) == sorted(said)
