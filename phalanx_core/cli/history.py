@@ -15,12 +15,8 @@ from phalanx_core.cli.progress import ReadingBar
 from phalanx_core.cli.screen import Screen
 from phalanx_core.cli.standard_input import standard_input
 from phalanx_core.errors import InvalidRequest
-from phalanx_core.verification.history import (
-    HistoryReport,
-    Step,
-    lines_of,
-    validate,
-)
+from phalanx_core.verification.history import lines_of, validate
+from phalanx_core.verification.history_report import HistoryReport, Step
 from phalanx_core.verification.story import told
 
 Taken = Callable[[Step], None]

@@ -228,3 +228,16 @@ def crashing(engine: Client, point: str, skip: int = 0) -> None:
 def told(outcomes: tuple[Outcome, ...]) -> list[str]:
     """Outcomes as texts such as "COMMIT applied"."""
     return [f"{one.action.name} {one.fate.value}" for one in outcomes]
+
+
+def late(engine: Engine, *others: object) -> Outcome:
+    """The outcome of an engine's next step, with others in before it arrives."""
+
+    def act() -> None:
+        for other in others:
+            other()  # type: ignore[operator]
+
+    between(engine, "prepared", act)
+    outcome = engine.step()
+    assert outcome is not None
+    return outcome

@@ -15,24 +15,10 @@ from phalanx_core.reformation import (
     Engine,
     Fate,
     HostAgent,
-    Outcome,
     Proposal,
 )
 from phalanx_core.reformation.stores import Fault, FaultKind, FaultyStore, Listed
-from tests.cases.protocol_setting import TTL_S, Setting, between, link, told
-
-
-def late(engine: Engine, *others: object) -> Outcome:
-    """The outcome of an engine's next step, with others in before it arrives."""
-
-    def act() -> None:
-        for other in others:
-            other()  # type: ignore[operator]
-
-    between(engine, "prepared", act)
-    outcome = engine.step()
-    assert outcome is not None
-    return outcome
+from tests.cases.protocol_setting import TTL_S, Setting, between, late, told
 
 
 def broken(setting: Setting, **sizes: int) -> None:
@@ -270,68 +256,6 @@ def test_fail_compares_the_owners() -> None:
 
     outcome = late(setting.engine(), claim)
     assert (outcome.action, outcome.fate) == (Action.FAIL, Fate.ABORTED)
-    setting.sound()
-
-
-def test_a_copy_of_an_aborted_death_may_be_right_later() -> None:
-    """What the network sent twice is told by its answer, at the revision of that.
-
-    The heartbeat was back when the death arrived first, and is gone again when the copy
-    does: it is applied then, as a transaction sent at that moment would be.
-    """
-    setting = Setting(hosts=3)
-    engine = setting.engine(Listed({1: Fault(FaultKind.DUPLICATE, 99)}))
-    setting.engine().tick()
-    setting.kill("h2")
-    outcome = late(engine, setting.beat)
-    assert (outcome.action, outcome.fate) == (Action.FAIL, Fate.ABORTED)
-    assert "h2" in setting.view().hosts
-    assert outcome.revision == setting.view().revision
-    setting.kill("h2")
-    assert link(engine).deliver() == 1
-    assert "h2" not in setting.view().hosts
-    setting.auditor.poll()
-    assert setting.auditor.applied_at(outcome.nonce) > outcome.revision
-    setting.sound()
-
-
-def test_a_seal_of_a_job_that_ended_before_its_answer() -> None:
-    """It was applied, its manifest is gone with the job, and so it is no abort."""
-    setting = Setting(hosts=3)
-    setting.running(setting.engine(), a=2)
-    token = setting.job("a").token
-
-    def script(call: int, method: str) -> Fault | None:
-        if method == "get" and setting.phase("a") != "GONE":
-            assert setting.user.release("a")
-        return Fault(FaultKind.LOSE_ANSWER) if call == 1 else None
-
-    worker = Client(
-        FaultyStore(setting.store, script), setting.layout, "worker", setting.clock
-    )
-    outcome = worker.seal("a", token, 20, "shards")
-    assert (outcome.fate, outcome.guard) == (Fate.STALE, "no_answer")
-    setting.auditor.poll()
-    assert setting.auditor.applied_at(outcome.nonce) > 0
-    setting.sound()
-
-
-def test_an_admission_of_a_job_that_ended_before_its_answer() -> None:
-    """The same of the empty manifest, which tells of an admission."""
-    setting = Setting(hosts=3)
-
-    def script(call: int, method: str) -> Fault | None:
-        if method == "get" and setting.phase("a") != "GONE":
-            assert setting.user.release("a")
-        return Fault(FaultKind.LOSE_ANSWER) if call == 1 else None
-
-    worker = Client(
-        FaultyStore(setting.store, script), setting.layout, "worker", setting.clock
-    )
-    outcome = worker.admit("a", "1")
-    assert outcome.fate is Fate.STALE
-    setting.auditor.poll()
-    assert setting.auditor.applied_at(outcome.nonce) > 0
     setting.sound()
 
 

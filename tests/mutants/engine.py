@@ -252,7 +252,7 @@ OTHERS = (
         "committing.py",
         " or _revision(record) != prepared.recorded:\n",
         ":\n",
-        GUARDS + "a_seal_of_a_job_that_ended_before_its_answer",
+        "cases/test_protocol_fates.py::test_a_seal_of_a_job_that_ended_before_its_answer",
     ),
     Fault(
         "a lost request is not sent again",

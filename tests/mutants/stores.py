@@ -189,7 +189,7 @@ DURABLE = (
         "sqlite.py",
         "            self._sql(statement)\n"
         "        except sqlite3.Error as error:\n"
-        '            raise Unavailable(f"{self.path}: {error}") from error\n'
+        "            raise fault_of(self.path, error) from error\n"
         "\n"
         "    def _commit(self) -> None:\n"
         "        try:\n"
@@ -197,7 +197,7 @@ DURABLE = (
         "            if not self._connection.in_transaction:\n"
         "                self._sql(statement)\n"
         "        except sqlite3.Error as error:\n"
-        '            raise Unavailable(f"{self.path}: {error}") from error\n'
+        "            raise fault_of(self.path, error) from error\n"
         "\n"
         "    def _commit(self) -> None:\n"
         "        try:\n"

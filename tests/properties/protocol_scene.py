@@ -8,7 +8,13 @@ from typing import NamedTuple
 from phalanx_core.reformation import Engine, FirstFree, HostAgent, Layout
 from phalanx_core.reformation.observing import WHOLE, View, observe
 from phalanx_core.reformation.reports import wanted_of
-from phalanx_core.reformation.stores import Items, MemoryStore, VirtualClock, Where
+from phalanx_core.reformation.stores import (
+    FaultKind,
+    Items,
+    MemoryStore,
+    VirtualClock,
+    Where,
+)
 
 TTL_S = 3.0
 Token = tuple[str, int, int]
@@ -90,3 +96,26 @@ SCENES = (
     (5, 1, (2, 2)),
     (5, 2, (3, 3, 2)),
 )
+
+# What an engine's link does, as shares of its calls.
+ENGINE_FAULTS = {
+    FaultKind.REFUSE: 0.02,
+    FaultKind.LOSE_REQUEST: 0.02,
+    FaultKind.LOSE_ANSWER: 0.03,
+    FaultKind.DELAY: 0.04,
+    FaultKind.DUPLICATE: 0.04,
+    FaultKind.STALE: 0.06,
+    FaultKind.EXPIRE: 0.01,
+    FaultKind.LEADER_APPLIES: 0.01,
+    FaultKind.LEADER_LOSES: 0.01,
+}
+# Those of agents and workers have no stale reads: who starts processes needs the truth.
+OTHER_FAULTS = {
+    FaultKind.REFUSE: 0.02,
+    FaultKind.LOSE_REQUEST: 0.02,
+    FaultKind.LOSE_ANSWER: 0.02,
+    FaultKind.DELAY: 0.02,
+    FaultKind.DUPLICATE: 0.02,
+    FaultKind.EXPIRE: 0.02,
+    FaultKind.EXPIRE_ALL: 0.004,
+}

@@ -36,31 +36,15 @@ from phalanx_core.reformation.stores import (
     VirtualClock,
 )
 from tests.properties.protocol_audit import Auditor, Violation
-from tests.properties.protocol_scene import SCENES, TTL_S, Token, copied, scene
-
-# What an engine's link does, as shares of its calls.
-ENGINE_FAULTS = {
-    FaultKind.REFUSE: 0.02,
-    FaultKind.LOSE_REQUEST: 0.02,
-    FaultKind.LOSE_ANSWER: 0.03,
-    FaultKind.DELAY: 0.04,
-    FaultKind.DUPLICATE: 0.04,
-    FaultKind.STALE: 0.06,
-    FaultKind.EXPIRE: 0.01,
-    FaultKind.LEADER_APPLIES: 0.01,
-    FaultKind.LEADER_LOSES: 0.01,
-}
-# Those of agents and workers have no stale reads: who starts processes needs the truth.
-OTHER_FAULTS = {
-    FaultKind.REFUSE: 0.02,
-    FaultKind.LOSE_REQUEST: 0.02,
-    FaultKind.LOSE_ANSWER: 0.02,
-    FaultKind.DELAY: 0.02,
-    FaultKind.DUPLICATE: 0.02,
-    FaultKind.EXPIRE: 0.02,
-    FaultKind.EXPIRE_ALL: 0.004,
-}
-
+from tests.properties.protocol_scene import (
+    ENGINE_FAULTS,
+    OTHER_FAULTS,
+    SCENES,
+    TTL_S,
+    Token,
+    copied,
+    scene,
+)
 
 # What may happen between an engine's read and its transaction, or before it has the answer.
 MEANWHILE = (

@@ -6,12 +6,14 @@ import sqlite3
 import time
 from os import PathLike
 
-from phalanx_core.errors import SaveError
+from phalanx_core.errors import ConcurrentUse, PhalanxError, SaveError
 from phalanx_core.reformation.stores.errors import Unavailable
 
 # "PhxS" in the file's header, so that no other program's file is taken for a store.
 APPLICATION = 0x50687853
 VERSION = 1
+# A missing table is SQLITE_ERROR, of which the statements here give no other cause.
+DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
 # Seconds between two tries to open a file that others are making.
 AGAIN_S = 0.005
 
@@ -77,6 +79,15 @@ def opened(path: str | PathLike[str], busy_s: float) -> sqlite3.Connection:
         except sqlite3.DatabaseError as error:
             raise SaveError(f"{path}: no SQLite file: {error}") from error
         time.sleep(AGAIN_S)
+
+
+def fault_of(path: str | bytes, error: sqlite3.Error) -> PhalanxError:
+    """What an error of SQLite means where nothing was applied."""
+    if isinstance(error, sqlite3.ProgrammingError):
+        return ConcurrentUse(f"{path!s}: a store is one thread's: {error}")
+    if getattr(error, "sqlite_errorcode", 0) & 0xFF in DAMAGED:
+        return SaveError(f"{path!s}: damaged: {error}")
+    return Unavailable(f"{path!s}: {error}; nothing was changed")
 
 
 def _connected(path: str | PathLike[str], busy_s: float) -> sqlite3.Connection:

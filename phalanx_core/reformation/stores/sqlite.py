@@ -9,12 +9,7 @@ from contextlib import contextmanager
 from os import PathLike, fspath
 
 from phalanx_core.checks import is_number
-from phalanx_core.errors import (
-    ConcurrentUse,
-    InvalidRequest,
-    PhalanxError,
-    SaveError,
-)
+from phalanx_core.errors import InvalidRequest
 from phalanx_core.reformation.stores.answers import (
     Change,
     Item,
@@ -47,10 +42,7 @@ from phalanx_core.reformation.stores.requests import (
     holds,
 )
 from phalanx_core.reformation.stores.rows import CHANGE, ITEM, Changes, condition
-from phalanx_core.reformation.stores.schema import opened
-
-# A missing table is SQLITE_ERROR, of which the statements here give no other cause.
-DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
+from phalanx_core.reformation.stores.schema import fault_of, opened
 
 
 class SqliteStore:
@@ -254,7 +246,7 @@ class SqliteStore:
         except BaseException as error:
             self._undo()
             if isinstance(error, sqlite3.Error):
-                raise self._fault(error) from error
+                raise fault_of(self.path, error) from error
             raise
         self._commit()
 
@@ -270,7 +262,7 @@ class SqliteStore:
                 self._begin("BEGIN")
             yield
         except sqlite3.Error as error:
-            raise self._fault(error) from error
+            raise fault_of(self.path, error) from error
         finally:
             self._undo()
 
@@ -288,15 +280,7 @@ class SqliteStore:
         try:
             self._sql(statement)
         except sqlite3.Error as error:
-            raise self._fault(error) from error
-
-    def _fault(self, error: sqlite3.Error) -> PhalanxError:
-        """What an error of SQLite means where nothing was applied."""
-        if isinstance(error, sqlite3.ProgrammingError):
-            return ConcurrentUse(f"{self.path}: a store is one thread's: {error}")
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF in DAMAGED:
-            return SaveError(f"{self.path}: damaged: {error}")
-        return Unavailable(f"{self.path}: {error}; nothing was changed")
+            raise fault_of(self.path, error) from error
 
     def _commit(self) -> None:
         try:

@@ -1,0 +1,69 @@
+"""What a client is told of a transaction that was sent twice, or whose answer was lost."""
+
+from __future__ import annotations
+
+from phalanx_core.reformation import Action, Client, Fate
+from phalanx_core.reformation.stores import Fault, FaultKind, FaultyStore, Listed
+from tests.cases.protocol_setting import Setting, late, link
+
+
+def test_a_copy_of_an_aborted_death_may_be_right_later() -> None:
+    """What the network sent twice is told by its answer, at the revision of that.
+
+    The heartbeat was back when the death arrived first, and is gone again when the copy
+    does: it is applied then, as a transaction sent at that moment would be.
+    """
+    setting = Setting(hosts=3)
+    engine = setting.engine(Listed({1: Fault(FaultKind.DUPLICATE, 99)}))
+    setting.engine().tick()
+    setting.kill("h2")
+    outcome = late(engine, setting.beat)
+    assert (outcome.action, outcome.fate) == (Action.FAIL, Fate.ABORTED)
+    assert "h2" in setting.view().hosts
+    assert outcome.revision == setting.view().revision
+    setting.kill("h2")
+    assert link(engine).deliver() == 1
+    assert "h2" not in setting.view().hosts
+    setting.auditor.poll()
+    assert setting.auditor.applied_at(outcome.nonce) > outcome.revision
+    setting.sound()
+
+
+def test_a_seal_of_a_job_that_ended_before_its_answer() -> None:
+    """It was applied, its manifest is gone with the job, and so it is no abort."""
+    setting = Setting(hosts=3)
+    setting.running(setting.engine(), a=2)
+    token = setting.job("a").token
+
+    def script(call: int, method: str) -> Fault | None:
+        if method == "get" and setting.phase("a") != "GONE":
+            assert setting.user.release("a")
+        return Fault(FaultKind.LOSE_ANSWER) if call == 1 else None
+
+    worker = Client(
+        FaultyStore(setting.store, script), setting.layout, "worker", setting.clock
+    )
+    outcome = worker.seal("a", token, 20, "shards")
+    assert (outcome.fate, outcome.guard) == (Fate.STALE, "no_answer")
+    setting.auditor.poll()
+    assert setting.auditor.applied_at(outcome.nonce) > 0
+    setting.sound()
+
+
+def test_an_admission_of_a_job_that_ended_before_its_answer() -> None:
+    """The same of the empty manifest, which tells of an admission."""
+    setting = Setting(hosts=3)
+
+    def script(call: int, method: str) -> Fault | None:
+        if method == "get" and setting.phase("a") != "GONE":
+            assert setting.user.release("a")
+        return Fault(FaultKind.LOSE_ANSWER) if call == 1 else None
+
+    worker = Client(
+        FaultyStore(setting.store, script), setting.layout, "worker", setting.clock
+    )
+    outcome = worker.admit("a", "1")
+    assert outcome.fate is Fate.STALE
+    setting.auditor.poll()
+    assert setting.auditor.applied_at(outcome.nonce) > 0
+    setting.sound()
