@@ -127,9 +127,18 @@ class HostAgent(Client):
             if block.mask & mine
         ]
 
-    def confirm(self, job: str) -> Outcome:
-        """Nothing of the job's fenced tokens runs here any more; see :meth:`fence`."""
-        return self.fence(job, self.host)
+    def confirm(self, job: str, token: tuple[int, int]) -> Outcome:
+        """Nothing of the job up to this token runs here any more; see :meth:`fence`.
+
+        Parameters
+        ----------
+        job
+            A name, as :meth:`fences` told it.
+        token
+            uid and epoch of the last workers that were ended. What was fenced after they
+            were looked for, under a later token, is not confirmed by this.
+        """
+        return self.fence(job, self.host, token)
 
 
 def _boot_id() -> str:

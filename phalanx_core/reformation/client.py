@@ -171,21 +171,28 @@ class Client:
         event = Event(Action.TRUST, leaves=self._mask(hosts))
         return self._send(view, (event,))
 
-    def fence(self, job: str, host: str) -> Outcome:
-        """A live host's agent confirms: nothing of the job's earlier tokens runs there (F11).
+    def fence(self, job: str, host: str, token: tuple[int, int]) -> Outcome:
+        """A live host's agent confirms: nothing of the job up to a token runs there (F11).
 
         Parameters
         ----------
         job
             A name, also of a job that is gone.
         host
-            Of the agent; it confirms for every leaf of the host that is fenced.
+            Of the agent; it confirms for every leaf of the host that is fenced under this
+            token or an earlier one.
+        token
+            uid and epoch.
         """
+        token = check_pair("token", token)
+        host_mask = self.layout.host_mask(host)
         view = self.observe()
         if job not in view.index:
             raise UnknownJob(f"job {job!r}: the store has none")
-        index = view.index[job]
-        mask = view.records.jobs[index].fenced & self.layout.host_mask(host)
+        index, mask = view.index[job], 0
+        for block in view.jobs[index].fenced:
+            if (block.holding.uid, block.holding.epoch) <= token:
+                mask |= block.mask & host_mask
         return self._send(view, (Event(Action.FENCE, index, mask),), name=job)
 
     def seal(

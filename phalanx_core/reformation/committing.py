@@ -118,7 +118,7 @@ def _answered(prepared: Prepared, result: TransactionResult) -> Outcome:
     if result.succeeded:
         return _outcome(prepared, Fate.APPLIED, "", revision)
     found = [response.item for response in result.responses]
-    fate = _told(prepared, *found) if found else None
+    fate = _told(prepared, found[0], found[-1]) if found else None
     if fate is Fate.APPLIED:
         return _outcome(prepared, Fate.APPLIED, "", revision)
     if fate is Fate.STALE:
@@ -144,11 +144,11 @@ def _told(prepared: Prepared, marker: Item | None, record: Item | None) -> Fate 
     A marker that is not there tells nothing once the record moved on: a release deletes
     what a seal or an admission wrote.
     """
-    if _mine(prepared, marker):
+    if prepared.marker and _mine(prepared, marker):
         return Fate.APPLIED
-    if _revision(marker) != prepared.marked or _revision(record) != prepared.recorded:
+    if prepared.marker and _revision(marker) != prepared.marked:
         return Fate.STALE
-    return None
+    return Fate.STALE if _revision(record) != prepared.recorded else None
 
 
 def _revision(item: Item | None) -> int:

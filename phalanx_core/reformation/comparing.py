@@ -7,6 +7,7 @@ its compare here; the rest is implied by them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import TYPE_CHECKING
 
 from phalanx_core.reformation import codec
@@ -27,6 +28,9 @@ from phalanx_core.reformation.stores import (
 if TYPE_CHECKING:
     from phalanx_core.reformation.preparing import Facts
 
+COMPARES_MAX = 128
+"""Of a commit, whatever the store takes: a gang of any size commits in a few of them."""
+
 Compares = Iterator[Compare]
 OfProposal = Callable[[View, Event], Compares]
 OfLeaves = Callable[[View, int], Compares]
@@ -42,10 +46,11 @@ def compares_of(
     view, events, facts
         As for :func:`~phalanx_core.reformation.preparing.prepare`.
     compares_max
-        As many as the store takes. If a commit has more, then in this order: one compare
-        of ``owners`` stands for those of every claimed block, which is exact as well, but
-        lost to any other change of an owner; and one a block, that no host below it is
-        ``down``, for those of heartbeats, which does not see a death that nobody noted.
+        As many as the store takes. If a commit has more, or more than COMPARES_MAX, then
+        in this order: one compare of ``owners`` stands for those of every claimed block,
+        which is exact as well, but lost to any other change of an owner; and one a block,
+        that no host below it is ``down``, for those of heartbeats, which does not see a
+        death that nobody noted.
 
     Returns
     -------
@@ -54,13 +59,13 @@ def compares_of(
     event = events[-1]
     if event.action != Action.COMMIT:
         return _unique(COMPARES[event.action](view, event, facts))
-    found: tuple[Compare, ...] = ()
-    for alive in (_hosts_alive, _none_down):
-        for unclaimed in (_empty, _same_owners):
-            found = _unique(_commit(view, events[0], unclaimed, alive))
-            if len(found) <= compares_max:
-                return found
-    return found
+    ways = product((_hosts_alive, _none_down), (_empty, _same_owners))
+    found = [_unique(_commit(view, events[0], owned, alive)) for alive, owned in ways]
+    for most in (min(compares_max, COMPARES_MAX), compares_max):
+        for one in found:
+            if len(one) <= most:
+                return one
+    return found[-1]
 
 
 def _unique(compares: Compares) -> tuple[Compare, ...]:

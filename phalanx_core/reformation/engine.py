@@ -27,6 +27,7 @@ from phalanx_core.reformation.stores import (
 OPERATIONS_A_DEATH = 8
 """Operations that a host's death takes, and room for jobs that it breaks."""
 OPERATIONS_A_RETURN = 4
+TOO_LONG = ("operations_max", "bytes_max")
 
 
 class Engine(Client):
@@ -249,22 +250,24 @@ class Engine(Client):
 
     def _of_hosts(self, view: View) -> Iterator[Outcome]:
         """Deaths, then returns, each in parts that a transaction of the store holds."""
-        operations = self.store.limits.operations
         dead = self._detector.dead(view, self._now())
-        for part in _parts(dead, operations // OPERATIONS_A_DEATH):
-            outcome = self._of_part(view, Action.FAIL, part)
-            if outcome.guard != "operations_max":
+        yield from self._in_parts(view, Action.FAIL, dead, OPERATIONS_A_DEATH)
+        back = [host for host in view.beats if host not in view.hosts]
+        yield from self._in_parts(view, Action.HEAL, back, OPERATIONS_A_RETURN)
+
+    def _in_parts(
+        self, view: View, action: Action, hosts: Sequence[str], operations: int
+    ) -> Iterator[Outcome]:
+        for part in _parts(hosts, self.store.limits.operations // operations):
+            outcome = self._of_part(view, action, part)
+            if outcome.guard not in TOO_LONG:
                 yield outcome
                 continue
-            # They break many jobs, each of which has a record of it.
+            # They break many jobs, or have long names: one by one.
             for host in part:
-                outcome = self._of_part(view, Action.FAIL, [host])
-                if outcome.fate is Fate.REFUSED:
-                    outcome = outcome._replace(job=f"host {host}")
-                yield outcome
-        back = [host for host in view.beats if host not in view.hosts]
-        for part in _parts(back, operations // OPERATIONS_A_RETURN):
-            yield self._of_part(view, Action.HEAL, part)
+                outcome = self._of_part(view, action, [host])
+                refused = outcome.fate is Fate.REFUSED
+                yield outcome._replace(job=f"host {host}") if refused else outcome
 
     def _of_part(self, view: View, action: Action, hosts: Sequence[str]) -> Outcome:
         return self._send(view, (Event(action, leaves=self._mask(hosts)),))

@@ -71,7 +71,7 @@ class Layout:
         self._firsts: dict[str, int] = {}
         self._host_at: list[str] = []
         for name, count in hosts:
-            _check_host(name, count, self._masks)
+            count = _checked(name, count, self._masks)
             self._masks[name] = ((1 << count) - 1) << first
             self._firsts[name] = first
             self._host_at += [name] * count
@@ -194,13 +194,15 @@ class Layout:
         return tuple(found)
 
 
-def _check_host(name: Any, count: Any, known: dict[str, int]) -> None:
+def _checked(name: Any, count: Any, known: dict[str, int]) -> int:
+    """Leaves of a host, or InvalidRequest."""
     if not isinstance(name, str) or not name:
         raise InvalidRequest(f"host {name!r}: a name is a text with a character")
     if name in known:
         raise InvalidRequest(f"host {name!r} comes twice")
     if not is_whole(count) or count < 1:
         raise InvalidRequest(f"host {name!r} has {count!r} leaves: at least 1")
+    return int(count)
 
 
 def _radices(given: Sequence[int] | None, leaves: int) -> tuple[int, ...]:

@@ -39,7 +39,7 @@ MARKED = {
     Action.RELEASE,
 }
 # After these, nobody has loaded what the epoch record says.
-UNLOADING = (Action.COMMIT, Action.RELEASE, Action.RESTORE, Action.RUN, Action.LOSE)
+UNLOADING = (Action.COMMIT, Action.RELEASE, Action.RESTORE, Action.RUN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,8 @@ def prepare(
         marker = codec.seal_key(facts.name, event.uid, event.epoch, facts.step)
     elif event.action in MARKED:
         marker, marked = record, recorded
-    otherwise = (Read(marker), Read(record)) if marker else ()
+    reads = (marker, record) if marker else (record,) if facts.name else ()
+    otherwise = tuple(map(Read, reads))
     size = _size(compares, (*then, *otherwise))
     if size > limits.request_bytes:
         rule = f"the store takes {limits.request_bytes}: see Limits"
@@ -238,9 +239,9 @@ def _operations(
         if job != old or (at == event.job and event.action > Action.TRUST):
             operations += _of_job(view.layout, (old, job), known, event, facts)
             owners |= job.alloc != old.alloc
-    died = after.lost & ~before.lost
-    if died:
-        operations += _of_lost(view, died)
+    # Also of what was lost before: a commit that comes first may have taken that back.
+    if lost := _of_lost(view, before.live & ~after.live):
+        operations += lost
         operations.append(Put(codec.REPAIRS, facts.nonce.encode()))
     if owners:
         operations.append(Put(codec.OWNERS, facts.nonce.encode()))
@@ -314,7 +315,8 @@ def _of_job(
     operations = _of_manifests(name, job, view, event, facts)
     if event.action == Action.COMMIT or event.action == Action.RELEASE:
         operations.append(Delete(Range.prefix(codec.prefix("lost", name))))
-    if event.action in UNLOADING:
+    unread = view and view.record.base == (event.manifest, facts.step)
+    if event.action in UNLOADING or (event.action == Action.LOSE and unread):
         operations.append(Delete(codec.key("loaded", name)))
     if view is not None:
         operations += block_operations(layout, view, old, job)
@@ -339,8 +341,10 @@ def _epoch_record(
     )
     if event.action == Action.RESTORE:
         return record._replace(base=(event.manifest, facts.step))
-    if event.action == Action.LOSE and record.base == (event.manifest, facts.step):
-        # An older step of the same epoch, which is below what the core tells apart.
+    lost = event.action == Action.LOSE and job.phase == Phase.RESTORE
+    if lost and record.base == (event.manifest, facts.step):
+        # An older step of the same epoch, which is below what the core tells apart. Who
+        # runs already went on from what is lost, and seals say so.
         base = next_step(view, event.manifest, facts.step)
         record = record._replace(base=base or record.base)
     if event.action == Action.COMMIT:

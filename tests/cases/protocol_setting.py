@@ -151,7 +151,13 @@ class Setting:
     def confirm(self, name: str) -> None:
         """The agents of all live hosts confirm that nothing old of a job runs."""
         for host in self.view().hosts:
-            self.agents[host].confirm(name)
+            self.confirmed(host, name)
+
+    def confirmed(self, host: str, name: str) -> Outcome:
+        """An agent confirms what is fenced on its host now."""
+        agent = self.agents[host]
+        tokens = [(f.uid, f.epoch) for f in agent.fences() if f.job == name]
+        return agent.confirm(name, max(tokens, default=(0, 0)))
 
     def view(self) -> View:
         """What the store holds."""

@@ -225,17 +225,72 @@ def test_25_a_freed_leaf_is_claimable_when_its_agent_confirms() -> None:
     assert setting.user.release("a")
     assert engine.admit("b", "2")
     assert engine.tick().waiting == {"b": "no_leaves"}
-    assert setting.agents["h0"].confirm("a")
+    assert setting.confirmed("h0", "a")
     report = engine.tick()
     assert report.waiting == {}
     assert setting.owned("b") == [0, 2]
     # A dead host confirms nothing; its next start is the proof.
     setting.kill("h1")
     engine.tick()
-    assert setting.agents["h1"].confirm("a").guard == "leaves_live"
+    assert setting.confirmed("h1", "a").guard == "leaves_live"
     setting.agents["h1"] = setting.agent("h1", "second")
     setting.beat()
     engine.tick()
-    assert setting.agents["h1"].confirm("a")
+    assert setting.confirmed("h1", "a")
+    assert setting.fenced("a") == []
+    setting.sound()
+
+
+def test_a_prune_forgets_nobody_s_loading() -> None:
+    """Workers that have loaded run, though an older manifest is forgotten meanwhile."""
+    setting = Setting(hosts=3)
+    engine = setting.engine()
+    setting.running(engine, a=1)
+    for step in (20, 30):
+        assert setting.user.seal("a", (1, 1), step, "shards")
+    setting.kill("h0")
+    engine.tick()
+    assert setting.user.loaded("a", (1, 2), (1, 30))
+    assert setting.user.prune("a", 2) == 1
+    engine.tick()
+    assert setting.phase("a") == "RUN"
+    setting.sound()
+
+
+def test_what_a_job_went_on_from_stays_told() -> None:
+    """A manifest that is lost while the job runs is still the parent of its seals."""
+    setting = Setting(hosts=3)
+    engine = setting.engine()
+    setting.running(engine, a=1)
+    assert setting.user.seal("a", (1, 1), 20, "shards")
+    setting.kill("h0")
+    engine.tick()
+    setting.restored(engine, "a")
+    assert setting.user.lose("a", (1, 20))
+    assert setting.job("a").record.base == (1, 20)
+    assert setting.user.seal("a", (1, 2), 30, "shards")
+    item = setting.store.get(seal_key("a", 1, 2, 30))
+    assert item is not None
+    assert manifest_of(item.value).parent == (1, 20)
+    setting.sound()
+
+
+def test_a_confirmation_is_of_what_was_looked_for() -> None:
+    """F11: a leaf that is given up after the agent looked stays fenced."""
+    setting = Setting(hosts=3, per_host=2)
+    engine = setting.engine()
+    setting.running(engine, a=3)
+    for size in ("2", "3"):
+        assert engine.resize("a", size)
+        engine.tick()
+        setting.restored(engine, "a")
+    assert (setting.owned("a"), setting.fenced("a")) == ([0, 1, 3], [2])
+    [found] = setting.agents["h1"].fences()
+    assert (found.uid, found.epoch) == (1, 1)
+    assert engine.resize("a", "2")
+    assert setting.fenced("a") == [2, 3]
+    assert setting.agents["h1"].confirm("a", (found.uid, found.epoch))
+    assert setting.fenced("a") == [3]
+    assert setting.confirmed("h1", "a")
     assert setting.fenced("a") == []
     setting.sound()

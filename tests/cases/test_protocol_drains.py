@@ -201,7 +201,7 @@ def test_41_a_repaired_host_comes_back() -> None:
     assert setting.owned("a") == [1, 2]
     assert setting.fenced("a") == [0]
     assert [one.epoch for one in setting.agents["h0"].fences()] == [1]
-    assert setting.agents["h0"].confirm("a")
+    assert setting.confirmed("h0", "a")
     assert engine.admit("b", "2")
     engine.tick()
     assert setting.owned("b") == [0, 3]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from phalanx_core.reformation import Action, Client, Fate
 from phalanx_core.reformation.stores import Fault, FaultKind, FaultyStore, Listed
-from tests.cases.protocol_setting import Setting, late, link
+from tests.cases.protocol_setting import Setting, between, late, link
 
 
 def test_a_copy_of_an_aborted_death_may_be_right_later() -> None:
@@ -67,3 +67,49 @@ def test_an_admission_of_a_job_that_ended_before_its_answer() -> None:
     setting.auditor.poll()
     assert setting.auditor.applied_at(outcome.nonce) > 0
     setting.sound()
+
+
+def test_a_loss_in_a_job_that_ended_is_stale() -> None:
+    """A transition without a marker is told by the job's record."""
+    setting = Setting(hosts=3)
+    setting.running(setting.engine(), a=1)
+    assert setting.user.seal("a", (1, 1), 20, "shards")
+    other = setting.engine()
+    between(setting.user, "prepared", lambda: other.release("a"))
+    outcome = setting.user.lose("a", (1, 10))
+    assert (outcome.action, outcome.fate) == (Action.LOSE, Fate.STALE)
+    setting.sound()
+
+
+def test_a_death_that_lands_after_a_commit_of_the_same_leaves() -> None:
+    """It is told to the job, though the host had died under it before (F12)."""
+    setting = Setting(hosts=201)
+    first, second = setting.engine(), setting.engine()
+    setting.running(first, a=200)
+    setting.kill("h0")
+    setting.engine(steps_max=2).tick()
+    setting.agents["h0"] = setting.agent("h0", "1")
+    setting.beat()
+    setting.engine(steps_max=1).tick()
+    assert setting.job("a").lost == ["h0"]
+
+    def script(call: int, method: str) -> Fault | None:
+        late = method == "transaction" and call < 3
+        return (
+            Fault(FaultKind.DELAY if late else FaultKind.REFUSE, 99) if call else None
+        )
+
+    second.store = FaultyStore(setting.store, script)
+    commit = second.step()
+    assert commit is not None
+    assert (commit.action, commit.fate) == (Action.COMMIT, Fate.UNKNOWN)
+    setting.kill("h0")
+    between(first, "prepared", link(second).deliver)
+    death = first.step()
+    assert death is not None
+    assert (death.action, death.fate) == (Action.FAIL, Fate.APPLIED)
+    assert (setting.phase("a"), setting.epoch("a")) == ("RESTORE", 2)
+    assert setting.job("a").lost == ["h0"]
+    setting.engine().tick()
+    assert setting.epoch("a") == 3
+    setting.history.sound()

@@ -418,11 +418,11 @@ def test_a_fence_compares_its_blocks() -> None:
     agent = setting.agents["h0"]
 
     def meanwhile() -> None:
-        setting.user.fence("a", "h0")
+        setting.user.fence("a", "h0", (1, 9))
         setting.running(engine, b=1)
         setting.user.release("b")
 
     between(agent, "prepared", meanwhile)
-    assert agent.confirm("a").fate is Fate.ABORTED
+    assert agent.confirm("a", (1, 9)).fate is Fate.ABORTED
     assert setting.fenced("b") == [0]
     setting.sound()

@@ -86,7 +86,7 @@ def test_26_a_lease_flaps_between_detect_and_commit() -> None:
     assert engine.admit("b", "1")
     assert engine.tick().waiting == {"b": "no_leaves"}
     assert [(one.uid, one.epoch) for one in setting.agents["h0"].fences()] == [(1, 1)]
-    assert setting.agents["h0"].confirm("a")
+    assert setting.confirmed("h0", "a")
     engine.tick()
     assert (setting.owned("b"), setting.fenced("a")) == ([0], [])
     setting.sound()

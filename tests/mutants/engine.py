@@ -243,15 +243,15 @@ OTHERS = (
     Fault(
         "a lost answer is taken for a lost request",
         "committing.py",
-        "    if _mine(prepared, marker):\n        return Fate.APPLIED\n",
+        "    if prepared.marker and _mine(prepared, marker):\n        return Fate.APPLIED\n",
         "",
         EARLY + "06_an_applied_commit_whose_answer_is_lost",
     ),
     Fault(
         "a marker that went with its job is taken for one that never was",
         "committing.py",
-        " or _revision(record) != prepared.recorded:\n",
-        ":\n",
+        "    return Fate.STALE if _revision(record) != prepared.recorded else None\n",
+        "    return None\n",
         "cases/test_protocol_fates.py::test_a_seal_of_a_job_that_ended_before_its_answer",
     ),
     Fault(

@@ -53,7 +53,7 @@ MEANWHILE = (
 )
 
 
-Holders: TypeAlias = tuple[dict[int, tuple[Token, bool]], dict[int, str]]
+Holders: TypeAlias = tuple[dict[int, tuple[Token, bool]], dict[int, Token]]
 
 
 @cache
@@ -332,22 +332,29 @@ class World:
                 if wanted not in self.tokens:
                     self.tokens.append(wanted)
         mine = [leaf for leaf in self.leaves[host] if leaf in fenced]
-        for name in dict.fromkeys(fenced[leaf] for leaf in mine):
-            if not any(self.processes[leaf] for leaf in mine if fenced[leaf] == name):
-                self.lend(agent)
-                try:
-                    self.judge(agent.confirm(name))
-                except StoreError:
-                    return
+        for name in dict.fromkeys(fenced[leaf][0] for leaf in mine):
+            held = [leaf for leaf in mine if fenced[leaf][0] == name]
+            if any(self.processes[leaf] for leaf in held):
+                continue
+            _, *token = max(fenced[leaf] for leaf in held)
+            self.meanwhile(host, "ended")
+            self.lend(agent)
+            try:
+                self.judge(agent.confirm(name, (token[0], token[1])))
+            except StoreError:
+                return
 
     def _holders(self, view: View) -> Holders:
-        """The owner of each leaf and whether it restores, and whose fence is on which."""
+        """The owner of each leaf and whether it restores, and the token of each fence."""
         if self.held_view is not view:
             owner, fenced = {}, {}
             for job in view.jobs:
                 holder = (job.name, *job.token), job.record.phase == Phase.RESTORE
                 owner.update(dict.fromkeys(leaves_of(held(job.owned)), holder))
-                fenced.update(dict.fromkeys(leaves_of(held(job.fenced)), job.name))
+                for block in job.fenced:
+                    name, uid, epoch, _ = block.holding
+                    token = name, uid, epoch
+                    fenced.update(dict.fromkeys(leaves_of(block.mask), token))
             self.held_view, self.held = view, (owner, fenced)
         return self.held
 

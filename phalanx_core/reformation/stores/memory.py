@@ -28,6 +28,7 @@ from phalanx_core.reformation.stores.operations import (
     Where,
 )
 from phalanx_core.reformation.stores.requests import (
+    EMBEDDED,
     Limits,
     check_key,
     check_lease,
@@ -92,7 +93,7 @@ class MemoryStore:
     """
 
     def __init__(self, now: Callable[[], float], limits: Limits | None = None) -> None:
-        self.limits = limits or Limits()
+        self.limits = limits or EMBEDDED
         self._now = now
         self._revision = 1
         self._compacted = 0
@@ -158,7 +159,7 @@ class MemoryStore:
 
     def keep_alive(self, lease: int) -> float:
         """See :meth:`Store.keep_alive`."""
-        check_lease(lease)
+        lease = check_lease(lease)
         self._settle()
         held = self._lease_of(lease)
         held.end_s = self._now() + held.ttl_s
@@ -166,7 +167,7 @@ class MemoryStore:
 
     def revoke(self, lease: int) -> None:
         """See :meth:`Store.revoke`."""
-        check_lease(lease)
+        lease = check_lease(lease)
         self._settle()
         self._lease_of(lease)
         self._end(lease)
@@ -195,9 +196,10 @@ class MemoryStore:
         for key in list(self._keys):
             versions = self._versions[key]
             last = _place(versions, revision)
+            if last < 0:  # all of it is later
+                continue
             # A deletion of before tells nothing that a missing key does not.
-            gone = last >= 0 and not versions[last].version
-            del versions[: last + gone]
+            del versions[: last + (not versions[last].version)]
         self._keys = [key for key in self._keys if self._versions[key]]
         self._versions = {key: self._versions[key] for key in self._keys}
 

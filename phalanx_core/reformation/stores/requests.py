@@ -71,6 +71,10 @@ class Limits:
                 )
 
 
+EMBEDDED = Limits(operations=1 << 16, request_bytes=1 << 28)
+"""Of stores that no network and no server's setting limits."""
+
+
 def check_key(key: Any, name: str = "key") -> int:
     """Bytes of a key, or InvalidRequest."""
     if not isinstance(key, bytes):

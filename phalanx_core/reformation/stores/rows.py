@@ -37,7 +37,7 @@ class Changes:
         """Write a key over what was there."""
         created = before.create_revision if before else self._revision
         version = before.version + 1 if before else 1
-        item = (put.key, put.value, created, self._revision, version, put.lease)
+        item = (put.key, put.value, created, self._revision, version, int(put.lease))
         self._sql(f"REPLACE INTO items ({ITEM}) VALUES (?, ?, ?, ?, ?, ?)", item)
         self._note(item)
 

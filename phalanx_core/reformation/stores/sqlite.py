@@ -32,6 +32,7 @@ from phalanx_core.reformation.stores.operations import (
     Where,
 )
 from phalanx_core.reformation.stores.requests import (
+    EMBEDDED,
     Limits,
     check_key,
     check_lease,
@@ -114,7 +115,7 @@ class SqliteStore:
             if not is_number(seconds) or not 0 <= seconds < 1e6:
                 raise InvalidRequest(f"{name} is {seconds!r}: seconds from 0")
         self.path = fspath(path)
-        self.limits = limits or Limits()
+        self.limits = limits or EMBEDDED
         self._now = now
         self._poll_s = poll_s
         self._connection = opened(path, busy_s)
@@ -160,7 +161,7 @@ class SqliteStore:
             branch = then if succeeded else otherwise
             for operation in branch:
                 if isinstance(operation, Put) and operation.lease:
-                    self._ttl_of(operation.lease)
+                    self._ttl_of(int(operation.lease))
             revision = self._revision()
             changes = Changes(self._sql, revision + 1)
             responses = tuple([self._applied(one, changes) for one in branch])
@@ -180,7 +181,7 @@ class SqliteStore:
 
     def keep_alive(self, lease: int) -> float:
         """See :meth:`Store.keep_alive`."""
-        check_lease(lease)
+        lease = check_lease(lease)
         with self._writing():
             ttl_s = self._ttl_of(lease)
             self._sql(
@@ -191,7 +192,7 @@ class SqliteStore:
 
     def revoke(self, lease: int) -> None:
         """See :meth:`Store.revoke`."""
-        check_lease(lease)
+        lease = check_lease(lease)
         with self._writing():
             self._ttl_of(lease)
             self._end(lease)

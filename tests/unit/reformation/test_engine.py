@@ -69,7 +69,7 @@ def test_what_nobody_has_is_named() -> None:
         lambda: engine.seal("a", (1, 1), 0, ""),
         lambda: engine.lose("a", (0, 0)),
         lambda: engine.loaded("a", (1, 1), (0, 0)),
-        lambda: engine.fence("a", "h0"),
+        lambda: engine.fence("a", "h0", (1, 1)),
     ):
         with pytest.raises(UnknownJob, match="'a'"):
             call()
@@ -251,9 +251,9 @@ def test_an_agent_says_what_it_is_to_end() -> None:
         [("a", 1, 1)],
         [],
     ]
-    assert setting.agents["h0"].confirm("a")
+    assert setting.confirmed("h0", "a")
     assert setting.fenced("a") == [1]
-    assert setting.agents["h0"].confirm("a").guard == "leaves_fenced"
+    assert setting.confirmed("h0", "a").guard == "leaves_fenced"
     setting.sound()
 
 

@@ -72,7 +72,7 @@ for at in range(10**9):
         ends = f"j{(at - 2) % 5}"
         engine.release(ends)
         for host in engine.layout.hosts:
-            engine.fence(ends, host)
+            engine.fence(ends, host, (10**9, 0))
     print(at, flush=True)
 """
 
@@ -220,7 +220,7 @@ def test_replicas_in_two_processes(tmp_path: Path) -> None:
                 engine.loaded(want.job, (want.uid, want.epoch), want.base)
         for agent in agents:
             for holding in agent.fences():
-                agent.confirm(holding.job)
+                agent.confirm(holding.job, (holding.uid, holding.epoch))
     # A host that boots anew is left to the other, however seldom that had its turn.
     assert HostAgent(store, layout, "h0", clock, 60.0, "again").beat()
     told_there = other.communicate(timeout=30)[0]

@@ -177,7 +177,7 @@ def goes_on(replay: EngineReplay) -> None:
         for host in replay.view().hosts:
             agent = HostAgent(replay.store, layout, host, clock, 1.0, "on")
             for holding in agent.fences():
-                agent.confirm(holding.job)
+                agent.confirm(holding.job, (holding.uid, holding.epoch))
     for job in replay.view().jobs:
         waits = report.waiting.get(job.name) == "no_leaves"
         assert job.record.phase in (Phase.RUN, Phase.GONE) or waits, job
