@@ -152,6 +152,13 @@ REFERENCE = (
         MEMORY + "test_a_deletion_at_the_compacted_revision_is_told",
     ),
     Fault(
+        "compaction takes what is later",
+        "memory.py",
+        "            if last < 0:  # all of it is later\n                continue\n",
+        "",
+        MEMORY + "test_compaction_keeps_all_that_is_later",
+    ),
+    Fault(
         "a key made again goes on counting",
         "memory.py",
         "return versions[-1] if versions and versions[-1].version else None",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from phalanx_core.errors import InvalidRequest
@@ -28,6 +29,15 @@ from tests.unit.reformation.stores.asking import (
 
 class Leases:
     """Leases: keys that end with them."""
+
+    def test_numbers_of_numpy_are_numbers(self, store: Store) -> None:
+        """A lease's number may come from an array."""
+        number = np.int64(store.grant(5.0).number)
+        assert store.keep_alive(number) == 5.0
+        assert store.transaction([], [Put(b"k", b"", number)]).succeeded
+        assert store.get(b"k").lease == number
+        store.revoke(number)
+        assert store.get(b"k") is None
 
     def test_leases_have_numbers_of_their_own(self, store: Store) -> None:
         """No lease is 0 or like another, and each has the seconds asked for."""

@@ -157,6 +157,16 @@ class Watches:
         assert keys_of(store) == [b"a", b"c"]
         assert store.get(b"a") == Item(b"a", b"2", base + 1, base + 3, 2, 0)
 
+    def test_compaction_keeps_all_that_is_later(self, store: Store) -> None:
+        """Of a key that was made after the compacted revision, too."""
+        base = put(store, b"x")
+        put(store, b"a", b"1")
+        put(store, b"a", b"2")
+        store.compact(base)
+        assert store.range(b"a", base + 1).item.value == b"1"
+        assert store.range(b"a", base + 2).item.value == b"2"
+        assert keys_of(store, ALL, base) == [b"x"]
+
     def test_compaction_of_everything_keeps_what_is_there(self, store: Store) -> None:
         """Compacted to the last revision, a store has its keys and counts on."""
         put(store, b"a")
