@@ -73,7 +73,6 @@ decisions: $(VENV)/.bench
 # Scopes of the protocol that are too large for every run of the tests.
 verify: $(VENV)/.all
 	$(PY) -m tests.verification_campaign
-	$(PY) -m tests.published.test_protocol_counts
 	$(PY) -m tests.specification_campaign
 
 fuzz: $(VENV)/.all
