@@ -140,9 +140,11 @@ def commit_planned(model: Model, before: Records, event: Event, after: Records) 
 
 
 def stop_real(model: Model, before: State, event: Event, after: State) -> bool:
-    """A job stops working when it broke, ends, or has its new leaves; never else (F13)."""
+    """A job stops working or loading when it broke, ends, or has its new leaves (F13)."""
     old, new = before.records.jobs[event.job], after.records.jobs[event.job]
-    if event.action <= Action.TRUST or not _works(old) or _works(new):
+    if event.action <= Action.TRUST or _works(new):
+        return True
+    if not _works(old) and (old.phase != RESTORE or new.phase == RESTORE):
         return True
     assert before.world is not None
     broke = old.alloc & (~before.records.live | before.world.gone)

@@ -167,7 +167,7 @@ def test_a_drain_keeps_no_host_that_is_suspect_by_now() -> None:
 
 
 def test_seal_compares_the_phase() -> None:
-    """GSeal: a seal that arrives while its job plans is refused."""
+    """GSealPhase: a seal that arrives while its job plans is refused."""
     setting = Setting(hosts=5)
     broken(setting, a=2)
     user = setting.user
@@ -179,7 +179,7 @@ def test_seal_compares_the_phase() -> None:
 
 
 def test_seal_compares_the_token() -> None:
-    """GSeal: a seal of epoch 1 is refused when the job runs in epoch 2."""
+    """GSealToken: a seal of epoch 1 is refused when the job runs in epoch 2."""
     setting = Setting(hosts=5)
     broken(setting, a=2)
     engine = setting.engine()

@@ -43,14 +43,14 @@ MODEL = (
         GUARDS + "commit_compares_the_heartbeats",
     ),
     Fault(
-        "GSeal phase",
+        "GSealPhase",
         COMPARE,
         "    yield from _epoch(view, event, facts)\n    yield absent(codec.seal_key(",
         "    yield absent(codec.seal_key(",
         GUARDS + "seal_compares_the_phase",
     ),
     Fault(
-        "GSeal token",
+        "GSealToken",
         "repairs.py",
         '        return Refused(event.action, "running")\n'
         "    if not guards.token_current(job, event, rules):\n",

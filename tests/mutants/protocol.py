@@ -236,6 +236,13 @@ CHECKER = (
         "ended = event.leaves",
         f"{CAUGHT}[fence]",
     ),
+    Fault(
+        "a restore that is given up is not looked at",
+        HARD,
+        "(old.phase != RESTORE or new.phase == RESTORE)",
+        "True",
+        "verification/test_hardened.py::test_a_restore_is_given_up_for_a_reason",
+    ),
 )
 BLIND = tuple(
     Fault(f"{name} sees nothing", file, sound, faulty, f"{CAUGHT}[{mutant}]")

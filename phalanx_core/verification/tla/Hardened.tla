@@ -131,11 +131,11 @@ Prepared(n, j, why, P) ==
                                 why |-> why, plan |-> P, own |-> Assigned(j)]]
   /\ UNCHANGED <<store, reports, spent, placed, gone, zombies, forged>>
 
-Healthy(j) == {l \in Assigned(j) : l \in live /\ l \notin lost /\ l \notin suspect}
+Pinned(j) == {l \in Assigned(j) : l \in live /\ l \notin lost /\ l \notin suspect}
 Plan(n, j) == /\ txn[n].pc = "idle" /\ phase[j] = "Plan"
               /\ \E P \in SUBSET live :
                    /\ P # {} /\ P \subseteq Claimable(j)
-                   /\ Pin => Healthy(j) \subseteq P
+                   /\ Pin => Pinned(j) \subseteq P
                    /\ P \subseteq Trusted(j) /\ MayClaim(j, cause[j], P)
                    /\ Prepared(n, j, cause[j], P)
 
@@ -239,39 +239,53 @@ Next == \/ \E l \in Leaf : Fail(l) \/ Heal(l) \/ Suspect(l) \/ Trust(l) \/ Fence
 
 Spec == Init /\ [][Next]_vars
 -----------------------------------------------------------------------------
-SealBound == \A j \in Job : (phase[j] = "Gone" \/ sealed[j] # {}) /\ \A e \in sealed[j] : e <= epoch[j]
+TypeOK == /\ live \cup suspect \cup lost \cup fenced \subseteq Leaf /\ spent.fail \in 0..MaxFail
+          /\ epoch \in [Job -> Nat] /\ uid \in [Job -> Nat]
+          /\ phase \in [Job -> {"Gone", "Run", "Plan", "Restore"}]
+          /\ alloc \in [Leaf -> Job \cup {None}]
+SealBound == \A j \in Job : /\ phase[j] = "Gone" \/ sealed[j] # {}
+                            /\ \A e \in sealed[j] : e <= epoch[j]
+RunWitness == \A j \in Job : (LoadThenRun /\ phase[j] = "Run" /\ epoch[j] > 0)
+                => base[j] \in 1..epoch[j]
+RestoreReady == \A j \in Job : phase[j] = "Restore" => Readable(j) # {}
 Footprint == \A j \in Job : Assigned(j) = placed[j]
+NonEmpty == \A j \in Job : /\ phase[j] \in {"Run", "Restore"} => Assigned(j) # {}
+                           /\ phase[j] = "Gone" => Assigned(j) = {}
 Exclusive == \A l \in zombies : alloc[l] = None
+LostKnown == lost \subseteq gone /\ gone \subseteq lost \cup (Leaf \ live)
 NoForgery == ~forged
-DeathSeen == \A j \in Job : Assigned(j) \cap gone # {} => Broken(j)
 Ended(j) == phase[j] # "Gone" /\ phase'[j] = "Gone"
 Began(j) == phase[j] = "Gone" /\ phase'[j] = "Plan"
 Committed(j) == ~Began(j) /\ epoch'[j] # epoch[j]
-NoTheft == [][\A l \in Leaf : (alloc[l] \in Job /\ alloc'[l] # alloc[l])
-                => (epoch'[alloc[l]] = epoch[alloc[l]] + 1 \/ Ended(alloc[l]))]_vars
+Missing(j) == Assigned(j) \cap (gone \cup (Leaf \ live))
 EpochStep == [][\A j \in Job : Committed(j)
                   => (epoch'[j] = epoch[j] + 1 /\ phase[j] \in {"Plan", "Run"}
                       /\ phase'[j] = "Restore")]_vars
-RunStep == [][\A j \in Job : (phase'[j] = "Run" /\ phase[j] # "Run")
-                => (phase[j] = "Restore" /\ epoch'[j] = epoch[j])]_vars
-RunWhole == [][\A j \in Job : (LoadThenRun /\ phase'[j] = "Run" /\ phase[j] # "Run")
-                 => Assigned(j) \cap gone = {}]_vars
-PlanStep == [][\A j \in Job : (phase'[j] = "Plan" /\ phase[j] \notin {"Plan", "Gone"})
-                 => Broken(j)]_vars
+NoTheft == [][\A l \in Leaf : (alloc[l] \in Job /\ alloc'[l] # alloc[l])
+                => (epoch'[alloc[l]] = epoch[alloc[l]] + 1 \/ Ended(alloc[l]))]_vars
 SealFence == [][\A j \in Job : (sealed'[j] \ sealed[j] # {} /\ ~Began(j))
                   => (sealed'[j] \ sealed[j] = {epoch[j]} /\ phase[j] = "Run")]_vars
+RunStep == [][\A j \in Job : (phase'[j] = "Run" /\ phase[j] # "Run")
+                => (phase[j] = "Restore" /\ epoch'[j] = epoch[j]
+                    /\ (LoadThenRun => Missing(j) = {}))]_vars
 NoDeadClaim == [][\A j \in Job : Committed(j) => {l \in Leaf : alloc'[l] = j} \subseteq live]_vars
 NoSuspectClaim == [][\A j \in Job : Committed(j)
                        => {l \in Leaf : alloc'[l] = j /\ alloc[l] # j} \cap suspect = {}]_vars
+StopReal == [][\A j \in Job :
+                 (phase[j] \in {"Run", "Restore"} /\ phase'[j] \notin {phase[j], "Run"})
+                   => \/ Missing(j) # {} \/ Ended(j)
+                      \/ phase[j] = "Run" /\ Committed(j)]_vars
+RepairsFirst == [][\A j \in Job : (Committed(j) /\ (phase[j] = "Run" \/ cause[j] = "Admit")
+                                     /\ \E l \in Leaf : alloc'[l] = j /\ alloc[l] # j)
+                     => ~RepairWaits(j)]_vars
+Chosen(j) == phase[j] = "Restore" /\ base'[j] # base[j] /\ base'[j] # None
+RestoreRead == [][\A j \in Job : Chosen(j) => base'[j] - 1 \in Readable(j)]_vars
+RestoreNewest == [][\A j \in Job : Chosen(j) => \A e \in Readable(j) : e < base'[j]]_vars
+UidFresh == [][\A j \in Job : Began(j) => uid'[j] > uid[j]]_vars
 Survivors(j) == {l \in Assigned(j) : l \in live /\ l \notin gone /\ l \notin suspect}
 SurvivorsStay == [][\A n \in Engine :
                       (txn[n].pc = "idle" /\ txn'[n].pc = "txn" /\ txn'[n].why # "Resize")
                         => Survivors(txn'[n].job) \subseteq txn'[n].plan]_vars
-RepairsFirst == [][\A j \in Job : (Committed(j) /\ (phase[j] = "Run" \/ cause[j] = "Admit")
-                                     /\ \E l \in Leaf : alloc'[l] = j /\ alloc[l] # j)
-                     => ~RepairWaits(j)]_vars
-NewestRead == [][\A j \in Job : (phase[j] = "Restore" /\ base'[j] # base[j] /\ base'[j] # None)
-                   => \A e \in Readable(j) : e < base'[j]]_vars
 -----------------------------------------------------------------------------
 Bounded == \A j \in Job : epoch[j] <= MaxEpoch
 =============================================================================

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import pytest
 
-from phalanx_core.reformation import HARDENED, Action, check
+from phalanx_core.reformation import (
+    HARDENED,
+    Action,
+    Event,
+    Job,
+    Phase,
+    Records,
+    check,
+)
 from phalanx_core.verification import (
     SCOPES,
     Model,
     Scope,
+    State,
+    World,
     hardened_model,
     search,
     verdict,
 )
+from phalanx_core.verification.hardened import stop_real
 
 ORBITS = {
     "repair": 386,
@@ -58,3 +69,14 @@ def test_three_failures(scope: Scope, distinct: int, orbits: int) -> None:
     assert violations == ()
     assert len(graph.keys) == orbits
     assert sum(map(graph.symmetry.orbit, graph.keys)) == distinct
+
+
+@pytest.mark.parametrize(("live", "holds"), [(0b11, False), (0b10, True)])
+def test_a_restore_is_given_up_for_a_reason(live: int, holds: bool) -> None:
+    """StopReal: a job that loads goes back to Plan when a leaf of it died, and else never."""
+    loading = Job(Phase.RESTORE, 1, 0b11, 0b11, 0b01)
+    before = State(Records(live, (loading,)), World(0, (0,), ()))
+    waiting = loading._replace(phase=Phase.PLAN)
+    after = State(Records(live, (waiting,)), World(0, (0,), ()))
+    event = Event(Action.DETECT, 0, 0, 1)
+    assert stop_real(hardened_model("repair"), before, event, after) is holds

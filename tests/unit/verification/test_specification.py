@@ -1,4 +1,4 @@
-"""The specifications in TLA+: their names are the code's, their counts the known ones.
+"""The specifications in TLA+: their counts are the known ones, and each guard is needed.
 
 TLC itself runs where PHALANX_TLC_JAR names it. Everywhere else the modules are read and
 searched by a small reader and search of their own, which count as TLC does.
@@ -10,73 +10,24 @@ import os
 import re
 import shutil
 import subprocess
-from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from phalanx_core.reformation import FIXED, PRINTED, Action, Rules
+from phalanx_core.reformation import FIXED, PRINTED, Rules
 from phalanx_core.verification import Model, Scope, search
-from phalanx_core.verification import hardened as hard
-from phalanx_core.verification.properties import (
-    ESR,
-    REFORM_LIVE,
-    STRONG_INVARIANTS,
-    STRONG_STEPS,
-)
-from phalanx_core.verification.specification import specifications
 from tests.unit.verification import tla_search
-from tests.unit.verification.tla_reader import (
-    Module,
-    Unreadable,
-    configured,
-    read,
+from tests.unit.verification.tla_reader import Unreadable, read
+from tests.unit.verification.tla_texts import (
+    CONFIGURATIONS,
+    MODULES,
+    SWITCHES,
+    TEMPORAL,
+    TEXTS,
+    module_of,
 )
-
-TEXTS = specifications()
-MODULES = {name: read(TEXTS[f"{name}.tla"]) for name in ("Printed", "Hardened")}
-CONFIGURATIONS = {
-    name.removesuffix(".cfg"): configured(text)
-    for name, text in TEXTS.items()
-    if name.endswith(".cfg")
-}
-TEMPORAL = {"ReformLive", "ESR"}
-# Actions that the printed protocol has, and Crash, which is off in it.
-PRINTED_ACTIONS = "Fail Detect Plan Commit Abort Crash Seal Restore"
-# Messages that the hardened specification makes steps of: a report of workers that is on
-# its way, and an old notice of a death, which only a configuration without its guard has.
-MESSAGES = {"Report", "Notice"}
-# Rules under the names of the constants of Printed.tla; Abort is an action there.
-SWITCHES = {
-    "pin_survivors": "PinSurvivors",
-    "commit_live": "CommitLive",
-    "detect_in_restore": "DetectInRestore",
-    "restore_live": "RestoreLive",
-    "fixed_gang": "FixedGang",
-    "crashes": "Crashes",
-    "abort": "Abortable",
-}
-# Properties whose names differ because the store has no phase of what is proposed, or
-# whose subject is: StopReal and LostKnown are PlanStep and DeathSeen there.
-STORE_NAMES = {
-    "SealBound",
-    "Footprint",
-    "Exclusive",
-    "NoTheft",
-    "EpochStep",
-    "RunStep",
-    "SealFence",
-    "NoDeadClaim",
-    "NoSuspectClaim",
-    "RepairsFirst",
-}
-
-
-def module_of(name: str) -> Module:
-    """The module that a configuration is of."""
-    return MODULES["Hardened" if name.startswith("Hardened") else "Printed"]
 
 
 def counted(name: str, **changed: bool) -> tla_search.Found:
@@ -103,36 +54,6 @@ def _counted(
     return tla_search.search(
         MODULES[module], dict(constants), invariants, steps, constraint
     )
-
-
-def test_actions_have_the_names_of_the_code() -> None:
-    """Each disjunct of Next is an action, and the hardened one has every action."""
-    printed = tla_search.disjuncts(MODULES["Printed"])
-    assert printed == PRINTED_ACTIONS.split()
-    names = {action.name.capitalize() for action in Action}
-    assert set(printed) <= names
-    found = tla_search.disjuncts(MODULES["Hardened"])
-    assert len(found) == len(set(found))
-    assert set(found) == names | MESSAGES
-
-
-def test_properties_have_the_names_of_the_code() -> None:
-    """Every property of the checker is defined, and every configuration's is one."""
-    names = [one.name for one in (*STRONG_INVARIANTS, *STRONG_STEPS, REFORM_LIVE, ESR)]
-    assert set(names) <= set(MODULES["Printed"].operators)
-    listed = set(CONFIGURATIONS["Printed_2_7_2"].invariants)
-    listed |= set(CONFIGURATIONS["Printed_2_7_2"].properties)
-    assert listed == set(names)
-    hardened = {one.name for one in (*hard.INVARIANTS, *hard.STEPS)}
-    assert hardened >= STORE_NAMES
-    assert set(MODULES["Hardened"].operators) >= STORE_NAMES
-
-
-def test_rules_are_switches() -> None:
-    """A constant of Printed.tla for each rule that the printed protocol can have."""
-    assert set(SWITCHES) < {field.name for field in fields(Rules)}
-    constants = set(MODULES["Printed"].constants)
-    assert constants == {"Job", "Leaf", "None", "MaxFail", *SWITCHES.values()}
 
 
 @pytest.mark.parametrize("name", CONFIGURATIONS)
@@ -249,12 +170,12 @@ WITHOUT = {
     "GSealToken": ("SealFence", 11),
     "GUid": ("NoForgery", 8),
     "GRun": ("RunStep", 8),
-    "GDetect": ("PlanStep", 6),
+    "GDetect": ("StopReal", 6),
     "GFence": ("Exclusive", 9),
-    "GLost": ("DeathSeen", 2),
+    "GLost": ("LostKnown", 2),
     "GSuspect": ("NoSuspectClaim", 5),
     "GFirst": ("RepairsFirst", 3),
-    "GNewest": ("NewestRead", 13),
+    "GNewest": ("RestoreNewest", 13),
 }
 
 

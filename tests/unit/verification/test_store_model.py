@@ -32,15 +32,13 @@ from phalanx_core.reformation import (
     started,
     transition,
 )
-from phalanx_core.verification.specification import specifications
-from tests.unit.verification.tla_reader import configured, read
 from tests.unit.verification.tla_search import Writer, disjuncts
+from tests.unit.verification.tla_texts import CONFIGURATIONS, MODULES
 
 State = dict[str, Any]
 Found = set[Records]
 
-TEXTS = specifications()
-MODULE = read(TEXTS["Hardened.tla"])
+MODULE = MODULES["Hardened"]
 # Steps of messages, which change no record.
 MESSAGES = {"Report", "Notice"}
 PROPOSALS = {"Plan", "Drain", "Resize"}
@@ -274,7 +272,7 @@ def differing(
 
 def scope(name: str, **changed: int) -> dict[str, Any]:
     """Constants of a configuration, some of them changed."""
-    return {**configured(TEXTS[f"Hardened_{name}.cfg"]).constants, **changed}
+    return {**CONFIGURATIONS[f"Hardened_{name}"].constants, **changed}
 
 
 SCOPES = {
