@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from phalanx_core.reformation import FIXED, PRINTED, Action, Rules
+from phalanx_core.reformation import FIXED, PRINTED, Action, Phase, Rules
+from phalanx_core.reformation.guards import commit_refusal
 from phalanx_core.verification import (
     ESR,
     PAPER_INVARIANTS,
@@ -18,6 +19,7 @@ from phalanx_core.verification import (
     STRONG_STEPS,
     Model,
     Scope,
+    State,
     job_orbits,
     search,
     violated,
@@ -175,3 +177,65 @@ def test_crash_loop() -> None:
     successors = [[to for _, to in edges] for edges in graph.edges]
     everywhere = [True] * len(successors)
     assert max(map(len, components(successors, everywhere))) == 100
+
+
+@pytest.mark.parametrize(("scope", "states"), [((2, 6, 2), 480), ((2, 7, 2), 14_280)])
+def test_states_with_a_dead_commit(scope: tuple[int, int, int], states: int) -> None:
+    """States in which a job may commit leaves of which one died after the plan (F2).
+
+    Printed, the guard of a commit asks for owners only, and so is not stable: what is
+    committed is broken at once. With liveness in the guard there is none.
+    """
+
+    def dead_commits(rules: Rules) -> int:
+        graph = search(Model(Scope(*scope), rules)).graph
+        return sum(
+            graph.symmetry.orbit(key)
+            for key, state in zip(graph.keys, graph.states, strict=True)
+            if any(
+                job.phase == Phase.COMMIT
+                and job.plan & ~state.records.live
+                and not commit_refusal(state.records, index, rules)
+                for index, job in enumerate(state.records.jobs)
+            )
+        )
+
+    assert dead_commits(PRINTED) == states
+    assert dead_commits(Rules(commit_live=True)) == 0
+
+
+def test_deadlocks_without_smaller_templates() -> None:
+    """With a fixed gang two orbits have no step at all: both jobs wait for one spare.
+
+    Orbits in which one job is left waiting, while the other runs on, are 16 more.
+    """
+    model = Model(Scope(2, 7, 2), Rules(fixed_gang=True))
+    graph = search(model).graph
+    ends = [at for at, edges in enumerate(graph.edges) if not edges]
+    dead = [
+        graph.states[at]
+        for at in ends
+        if not any(
+            isinstance(model.step(graph.states[at], event), State)
+            for event, _ in model.events(
+                graph.states[at], graph.symmetry.choices(graph.keys[at])
+            )
+        )
+    ]
+    assert len(dead) == 2
+    assert all(job.phase == Phase.PLAN for one in dead for job in one.records.jobs)
+    waiting = [
+        at
+        for at in ends
+        if any(job.phase == Phase.PLAN for job in graph.states[at].records.jobs)
+    ]
+    assert len(waiting) == len(dead) + 16
+
+
+@pytest.mark.parametrize("scope", [(2, 6, 2), (2, 7, 2), (3, 9, 2), (2, 8, 3)])
+def test_printed_there_is_no_cycle(scope: tuple[int, int, int]) -> None:
+    """Every component is a single orbit, so liveness is that no state is stuck."""
+    graph = search(Model(Scope(*scope))).graph
+    successors = [[to for _, to in edges] for edges in graph.edges]
+    found = components(successors, [True] * len(successors))
+    assert len(found) == len(graph.keys)

@@ -76,6 +76,39 @@ def test_what_the_paper_sees(one) -> None:
     assert (one.paper in names) if one.paper else names == []
 
 
+@pytest.mark.parametrize(
+    ("name", "run"),
+    [
+        ("m04", "FAIL DETECT PLAN COMMIT SEAL"),
+        (
+            "m20",
+            "FAIL DETECT PLAN COMMIT RESTORE FAIL DETECT PLAN COMMIT RESTORE SEAL",
+        ),
+    ],
+)
+def test_the_shortest_run_of_a_zombie_that_seals(name: str, run: str) -> None:
+    """In any phase: epoch 1 is sealed in its Restore. In Run alone: in Run of epoch 2."""
+    graph, violations = verdict(mutant(name).model)
+    [fence] = [one for one in violations if one.name == "SealFence"]
+    events = counterexample(graph, fence).events
+    assert [event.action.name for event in events] == run.split()
+    assert events[-1].epoch == 1
+
+
+@pytest.mark.parametrize("name", ["m18", "m19"])
+def test_mutants_that_leave_a_job_without_leaves(name: str) -> None:
+    """NonEmpty sees them as well, by the first commit: others' leaves freed, or none."""
+    graph, violations = verdict(mutant(name).model)
+    [empty] = [one for one in violations if one.name == "NonEmpty"]
+    events = counterexample(graph, empty).events
+    assert [event.action.name for event in events] == [
+        "FAIL",
+        "DETECT",
+        "PLAN",
+        "COMMIT",
+    ]
+
+
 def test_sound_protocols_pass() -> None:
     """What is mutated passes, with manifests that are lost and without."""
     for model in (Model(START), Model(START, LOSSES, fair=(*FAIR, Action.SEAL))):
