@@ -32,8 +32,9 @@ from phalanx_core.reformation import (
     started,
     transition,
 )
+from tests.unit.verification.tla_reader import Module, read
 from tests.unit.verification.tla_search import Writer, disjuncts
-from tests.unit.verification.tla_texts import CONFIGURATIONS, MODULES
+from tests.unit.verification.tla_texts import CONFIGURATIONS, MODULES, TEXTS
 
 State = dict[str, Any]
 Found = set[Records]
@@ -161,11 +162,11 @@ class Core:
 class Specification:
     """Hardened.tla under constants: its steps by action and subject."""
 
-    def __init__(self, constants: dict[str, Any]) -> None:
+    def __init__(self, constants: dict[str, Any], module: Module = MODULE) -> None:
         self.constants = constants
-        writer = Writer(MODULE, constants)
+        writer = Writer(module, constants)
         writer.starting = True
-        self.starts = writer.actions(MODULE.operators["Init"][1])
+        self.starts = writer.actions(module.operators["Init"][1])
         writer.starting = False
         self.bounded = writer.function("Bounded")
         subjects = {
@@ -174,8 +175,8 @@ class Specification:
             "n": sorted(constants["Engine"]),
         }
         self.steps = {}
-        for name in disjuncts(MODULE):
-            parameters = MODULE.operators[name][0]
+        for name in disjuncts(module):
+            parameters = module.operators[name][0]
             for given in product(*(subjects[one] for one in parameters)):
                 term = "name", name, [("value", one) for one in given]
                 self.steps[name, *given] = writer.actions(term)
@@ -283,10 +284,10 @@ SCOPES = {
     "resize": (scope("resize"), 942, 122),
     "lose": (scope("lose"), 1_236, 294),
     "release and lose": (scope("release", MaxLose=1, MaxEpoch=2), 2_076, 516),
-    "suspect and resize": (scope("suspect", MaxResize=1, MaxEpoch=2), 20_662, 1_552),
+    "suspect and resize": (scope("suspect", MaxResize=1, MaxEpoch=1), 11_896, 1_088),
     "suspect, resize and heal": (
-        scope("heal", MaxFail=1, MaxSuspect=1, MaxResize=1, MaxEpoch=2),
-        *(20_828, 4_466),
+        scope("heal", MaxFail=1, MaxSuspect=1, MaxResize=1, MaxEpoch=1),
+        *(10_174, 2_530),
     ),
 }
 
@@ -343,3 +344,60 @@ def test_a_guard_is_a_rule(constant: str) -> None:
     without = replace(HARDENED, **{rule: False})
     assert differing({**constants, constant: False}, without)[0] == set()
     assert differing(constants, without)[0] == set(actions.split())
+
+
+FAULTS = {
+    # an action, a scope, and a text of the specification replaced
+    "Heal": (
+        scope("heal", MaxSuspect=1, MaxFail=1),
+        (
+            "/\\ suspect' = suspect \\ {l} /\\ spent'",
+            "/\\ UNCHANGED suspect /\\ spent'",
+        ),
+    ),
+    "Fence": (scope("heal"), ("l \\in fenced /\\ l \\in live\n", "l \\in fenced\n")),
+    "Admit": (scope("release"), ('![j] = "Admit"]', '![j] = "Repair"]')),
+    "Release": (
+        scope("release"),
+        ("lost' = lost \\ Assigned(j) /\\", "UNCHANGED lost /\\"),
+    ),
+    "Detect": (scope("lose"), ('{"Run", "Restore"} /\\ Broken', '{"Run"} /\\ Broken')),
+    "Run": (scope("heal"), ("(~Broken(j) /\\ Loaded(j))", "Loaded(j)")),
+    "Seal": (
+        scope("lose"),
+        ('GSealPhase => phase[j] = "Run"', 'GSealPhase => phase[j] # "Plan"'),
+    ),
+    "Lose": (scope("lose"), ("sealed[j] \\ {0} :", "sealed[j] :")),
+    "Drain": (
+        scope("suspect", Leaves=4),
+        ("Cardinality(P) = Cardinality(Assigned(j))", "P # {}"),
+    ),
+    "Resize": (
+        scope("heal", MaxHeal=0, MaxSuspect=1, MaxResize=1, MaxEpoch=1),
+        ("/\\ (P \\ Assigned(j)) \\cap suspect = {} /\\", "/\\"),
+    ),
+    "Plan": (
+        scope("suspect"),
+        ("P \\subseteq Trusted(j) /\\ MayClaim", "MayClaim"),
+    ),
+    "Commit": (scope("heal"), ("lost \\ (t.own \\cup t.plan)", "lost \\ t.plan")),
+    "Abort": (
+        scope("suspect"),
+        (" /\\ Wanted(t))", ")"),
+    ),
+}
+
+
+@pytest.mark.parametrize("action", FAULTS)
+def test_a_fault_of_the_specification_is_seen(action: str) -> None:
+    """A text that is wrong makes its action's steps differ."""
+    constants, (sound, faulty) = FAULTS[action]
+    assert TEXTS["Hardened.tla"].count(sound) == 1
+    module = read(TEXTS["Hardened.tla"].replace(sound, faulty))
+    specification = Specification(constants, module)
+    core = Core(HARDENED, constants["Leaves"])
+    assert any(
+        name == action and there != here
+        for state, after in specification.states()
+        for name, there, here in compared(specification, core, state, after)
+    )
