@@ -16,6 +16,7 @@ GUARDS = "cases/test_protocol_guards.py::test_"
 LATE = "cases/test_protocol_leases.py::test_"
 DRAINS = "cases/test_protocol_drains.py::test_"
 EARLY = "cases/test_protocol_scenarios.py::test_"
+FATES = "cases/test_protocol_fates.py::test_"
 SEALS = "cases/test_protocol_checkpoints.py::test_"
 COMPARE = "comparing.py"
 
@@ -100,8 +101,8 @@ OTHERS = (
     Fault(
         "heartbeats that fit are compared by block",
         COMPARE,
-        "    for alive in (_hosts_alive, _none_down):\n",
-        "    for alive in (_none_down,):\n",
+        "product((_hosts_alive, _none_down), (",
+        "product((_none_down,), (",
         GUARDS + "commit_compares_as_many_heartbeats_as_fit",
     ),
     Fault(
@@ -248,11 +249,46 @@ OTHERS = (
         EARLY + "06_an_applied_commit_whose_answer_is_lost",
     ),
     Fault(
+        "a death is told to who does not know of it alone",
+        "preparing.py",
+        "_of_lost(view, before.live & ~after.live)",
+        "_of_lost(view, after.lost & ~before.lost)",
+        FATES + "a_death_that_lands_after_a_commit_of_the_same_leaves",
+    ),
+    Fault(
+        "any loss forgets who has loaded",
+        "preparing.py",
+        "(event.action == Action.LOSE and unread)",
+        "event.action == Action.LOSE",
+        SEALS + "a_prune_forgets_nobody_s_loading",
+    ),
+    Fault(
+        "a lost base is forgotten while the job runs",
+        "preparing.py",
+        "event.action == Action.LOSE and job.phase == Phase.RESTORE",
+        "event.action == Action.LOSE",
+        SEALS + "what_a_job_went_on_from_stays_told",
+    ),
+    Fault(
+        "an agent confirms what it did not look for",
+        "client.py",
+        "            if (block.holding.uid, block.holding.epoch) <= token:\n",
+        "            if True:\n",
+        SEALS + "a_confirmation_is_of_what_was_looked_for",
+    ),
+    Fault(
+        "nonces of another life are one's own",
+        "client.py",
+        "life = uuid4().hex[:16] if life is None else life",
+        'life = ""',
+        "unit/reformation/test_engine.py::test_the_next_life_of_a_name_knows_its_own",
+    ),
+    Fault(
         "a marker that went with its job is taken for one that never was",
         "committing.py",
         "    return Fate.STALE if _revision(record) != prepared.recorded else None\n",
         "    return None\n",
-        "cases/test_protocol_fates.py::test_a_seal_of_a_job_that_ended_before_its_answer",
+        FATES + "a_seal_of_a_job_that_ended_before_its_answer",
     ),
     Fault(
         "a lost request is not sent again",

@@ -140,7 +140,7 @@ REFERENCE = (
     Fault(
         "compaction forgets what is there",
         "memory.py",
-        "            del versions[: last + gone]\n",
+        "            del versions[: last + (not versions[last].version)]\n",
         "            del versions[: last + 1]\n",
         MEMORY + "test_compaction_forgets_the_past_alone",
     ),
