@@ -47,8 +47,9 @@ class Layout:
     Notes
     -----
     Fewer, larger radices make fewer blocks around each block, which a commit compares one
-    by one; more, smaller ones let larger gangs be one block. Those of the cluster's own
-    levels, such as ``(16, 4, 8, 32, 8)``, are a good choice.
+    by one; more, smaller ones let larger gangs be one block, and cut fewer pieces where a
+    host leaves one: of 32 hosts 5 with twos, 31 with a radix of 32. A gang is repaired as
+    long as its pieces fit into a transaction, so twos are best where a store takes few.
 
     Examples
     --------

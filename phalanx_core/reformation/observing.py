@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import NamedTuple, TypeAlias
 
-from phalanx_core.errors import InvalidRequest, InvariantBroken, SaveError, UnknownJob
+from phalanx_core.errors import InvariantBroken, SaveError, UnknownJob
 from phalanx_core.reformation import codec
 from phalanx_core.reformation.codec import EpochRecord, Holding
 from phalanx_core.reformation.layout import Layout
@@ -18,7 +18,7 @@ GONE, PLAN = Phase.GONE, Phase.PLAN
 WHOLE = Range.prefix(codec.ROOT)
 EPOCHS = codec.prefix("epoch")
 # What reading a record may raise where it is none of ours.
-DAMAGE = (ValueError, TypeError, RecursionError, InvalidRequest)
+DAMAGE = (ValueError, TypeError, LookupError, ArithmeticError, RecursionError)
 # Of each family of keys, the other parts of the key beside what was found there.
 Families: TypeAlias = dict[str, list[tuple[tuple[str, ...], Item]]]
 

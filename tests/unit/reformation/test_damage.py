@@ -28,6 +28,8 @@ DAMAGE = {
     b"seal/b/0000000001/0000000001/00000000000000000020": b"{}",
     b"lost/b/h0": b"",
     b"loaded/a": b"7",
+    b"epoch/d": b'{"uid":1e999,"epoch":1,"phase":"RUN","cause":"REPAIR"}',
+    b"alloc/001": b'{"job":[],"uid":1,"epoch":1,"fenced":false}',
 }
 
 
