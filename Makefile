@@ -15,7 +15,7 @@ C_FORMATTED := $(C_SOURCES) $(wildcard bindings/*.c tests/c/*.[ch] tests/fuzz/*.
 BUILD_INPUTS := pyproject.toml setup.py $(wildcard bindings/*.py bindings/*.c) $(C_SOURCES)
 CLUSTERS := $(sort $(wildcard examples/clusters/*))
 
-.PHONY: demo test native lint analyse pytest bench decisions verify simulate-protocol fuzz sanitize mutants reproduction coverage clean
+.PHONY: demo test native lint analyse pytest bench decisions verify tlc simulate-protocol fuzz sanitize mutants reproduction coverage clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.demo
@@ -74,6 +74,11 @@ decisions: $(VENV)/.bench
 verify: $(VENV)/.all
 	$(PY) -m tests.verification_campaign
 	$(PY) -m tests.specification_campaign
+
+# TLC on the configurations that take it minutes; the jar is fetched where none is named.
+tlc: $(VENV)/.all
+	jar="$${PHALANX_TLC_JAR:-$$(PYTHON=$(PY) .ci/tlc_jar)}" && \
+		PHALANX_TLC_JAR="$$jar" $(PY) -m tests.tlc_campaign
 
 fuzz: $(VENV)/.all
 	tests/fuzz/run.sh campaign $(CAMPAIGN)
