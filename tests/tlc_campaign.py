@@ -1,7 +1,8 @@
 """TLC on the configurations that take it minutes; the tests run it on the others.
 
 ``python -m tests.tlc_campaign [NAME...]`` needs Java, and PHALANX_TLC_JAR, which names the
-jar; 1 if TLC finds of one what is not expected, or does not end in ten minutes.
+jar; 1 if TLC finds of one what is not expected, or does not end in ten minutes. One that
+would not is run where it is named, and as long as it takes.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from time import perf_counter
 
 from tests.unit.verification import tlc_run
 
-LIMIT_S = 600
+LIMIT_S = 600.0
+# 22 million states, whose liveness our own searches check: tests, and make verify one by one.
+TOO_LARGE = {"Printed_2_8_3"}
 # Generated and distinct of the whole graph, or what is violated. TLC's depth is exact with
 # one worker only.
 EXPECTED: dict[str, tuple[int, int] | str] = {
@@ -34,13 +37,14 @@ def holds(jar: str, name: str) -> bool:
     """Whether TLC finds what is expected of a configuration; a line about it."""
     before, expected = perf_counter(), EXPECTED[name]
     workers = str(os.cpu_count() or 1)
+    limit_s = None if name in TOO_LARGE else LIMIT_S
     with tempfile.TemporaryDirectory() as folder:
         try:
             told = tlc_run.run(
-                *(jar, name, Path(folder), "-workers", workers), limit_s=LIMIT_S
+                *(jar, name, Path(folder), "-workers", workers), limit_s=limit_s
             )
         except TimeoutExpired:
-            sys.stdout.write(f"NO END       {name}: not in {LIMIT_S} s\n")
+            sys.stdout.write(f"NO END       {name}: not in {limit_s:.0f} s\n")
             sys.stdout.flush()
             return False
     found = told.violated or told[:2]
@@ -57,7 +61,7 @@ def holds(jar: str, name: str) -> bool:
 
 
 def main(names: list[str]) -> int:
-    """Every configuration, or those that are named."""
+    """Every configuration that is not too large, or those that are named."""
     jar = os.environ.get("PHALANX_TLC_JAR", "")
     if not jar:
         sys.stderr.write("PHALANX_TLC_JAR names no jar of TLC\n")
@@ -65,7 +69,9 @@ def main(names: list[str]) -> int:
     if unknown := [name for name in names if name not in EXPECTED]:
         sys.stderr.write(f"{', '.join(unknown)}: one of {', '.join(EXPECTED)}\n")
         return 2
-    verdicts = [holds(jar, name) for name in names or EXPECTED]
+    verdicts = [
+        holds(jar, name) for name in names or sorted(EXPECTED.keys() - TOO_LARGE)
+    ]
     return int(not all(verdicts))
 
 

@@ -31,7 +31,9 @@ class Told(NamedTuple):
     words: str
 
 
-def run(jar: str, name: str, folder: Path, *more: str, limit_s: float = 600) -> Told:
+def run(
+    jar: str, name: str, folder: Path, *more: str, limit_s: float | None = 600
+) -> Told:
     """Run TLC on a configuration in a folder; counts are 0 unless all was searched.
 
     Raises
