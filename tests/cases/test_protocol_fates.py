@@ -29,21 +29,23 @@ def test_a_copy_of_an_aborted_death_may_be_right_later() -> None:
     setting.sound()
 
 
-def test_a_seal_of_a_job_that_ended_before_its_answer() -> None:
-    """It was applied, its manifest is gone with the job, and so it is no abort."""
-    setting = Setting(hosts=3)
-    setting.running(setting.engine(), a=2)
-    token = setting.job("a").token
+def outrun(setting: Setting) -> Client:
+    """A client whose first answer is lost, and whose job ends before it reads back."""
 
     def script(call: int, method: str) -> Fault | None:
         if method == "get" and setting.phase("a") != "GONE":
             assert setting.user.release("a")
         return Fault(FaultKind.LOSE_ANSWER) if call == 1 else None
 
-    worker = Client(
-        FaultyStore(setting.store, script), setting.layout, "worker", setting.clock
-    )
-    outcome = worker.seal("a", token, 20, "shards")
+    link = FaultyStore(setting.store, script)
+    return Client(link, setting.layout, "worker", setting.clock)
+
+
+def test_a_seal_of_a_job_that_ended_before_its_answer() -> None:
+    """It was applied, its manifest is gone with the job, and so it is no abort."""
+    setting = Setting(hosts=3)
+    setting.running(setting.engine(), a=2)
+    outcome = outrun(setting).seal("a", setting.job("a").token, 20, "shards")
     assert (outcome.fate, outcome.guard) == (Fate.STALE, "no_answer")
     setting.auditor.poll()
     assert setting.auditor.applied_at(outcome.nonce) > 0
@@ -53,16 +55,7 @@ def test_a_seal_of_a_job_that_ended_before_its_answer() -> None:
 def test_an_admission_of_a_job_that_ended_before_its_answer() -> None:
     """The same of the empty manifest, which tells of an admission."""
     setting = Setting(hosts=3)
-
-    def script(call: int, method: str) -> Fault | None:
-        if method == "get" and setting.phase("a") != "GONE":
-            assert setting.user.release("a")
-        return Fault(FaultKind.LOSE_ANSWER) if call == 1 else None
-
-    worker = Client(
-        FaultyStore(setting.store, script), setting.layout, "worker", setting.clock
-    )
-    outcome = worker.admit("a", "1")
+    outcome = outrun(setting).admit("a", "1")
     assert outcome.fate is Fate.STALE
     setting.auditor.poll()
     assert setting.auditor.applied_at(outcome.nonce) > 0
