@@ -30,6 +30,13 @@ def is_whole(value: Any) -> bool:
     return bool(whole and value >= 0)
 
 
+def shown(value: object) -> str:
+    """A value for a message; Python refuses to write out a number of 4300 digits."""
+    if isinstance(value, int) and value.bit_length() > 512:
+        return f"of {value.bit_length()} bits"
+    return repr(value)
+
+
 def array_of(name: str, given: ArrayLike) -> NDArray[Any]:
     """As an array of whatever it holds, or InvalidRequest where its rows are uneven."""
     if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from phalanx_core.checks import is_number
+from phalanx_core.checks import is_number, shown
 from phalanx_core.errors import InvalidRequest
 from phalanx_core.fairness.accounts import (
     ENTITLEMENTS,
@@ -24,7 +24,6 @@ from phalanx_core.fairness.changes import (
     TIME_MAX,
     capacity_of,
     row_of,
-    shown,
     tenant_name,
     tenant_of,
     time_of,

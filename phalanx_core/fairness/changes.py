@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from phalanx_core.checks import is_number, is_whole
+from phalanx_core.checks import is_number, is_whole, shown
 from phalanx_core.errors import InvalidRequest, UnknownJob
 from phalanx_core.fairness.accounts import Job, JobState
 from phalanx_core.fairness.rows import JobRow, TenantRow
@@ -14,13 +14,6 @@ TIME_MAX = 2.0**52
 COUNT_MAX = 2**31 - 1
 # So far apart, a sum of two doubles keeps the least beside a million of the greatest.
 WEIGHT_MIN, WEIGHT_MAX = 1e-6, 1e6
-
-
-def shown(value: object) -> str:
-    """A value for a message; Python refuses to write out a number of 4300 digits."""
-    if isinstance(value, int) and value.bit_length() > 512:
-        return f"of {value.bit_length()} bits"
-    return repr(value)
 
 
 def time_of(now: Any, last: float) -> float:

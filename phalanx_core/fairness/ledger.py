@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from phalanx_core.checks import shown
 from phalanx_core.errors import InvalidRequest, SaveError
 from phalanx_core.fairness.accounts import Job, JobAccount, JobState
 from phalanx_core.fairness.books import LOG_MAX, Books
@@ -14,7 +15,6 @@ from phalanx_core.fairness.changes import (
     pending_row,
     row_of,
     running_row,
-    shown,
     tenant_name,
     tenant_of,
     time_of,

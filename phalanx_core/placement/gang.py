@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from phalanx_core.checks import shown
 from phalanx_core.errors import InvalidRequest
-from phalanx_core.placement.keys import shown
 from phalanx_core.placement.limits import IntArray, Limits, copied
 
 AIMS = ("near", "fill")

@@ -48,10 +48,3 @@ def checked_job(job: object) -> Job:
     if isinstance(job, (str, int)) and not isinstance(job, bool):
         return job
     raise InvalidRequest(f"job {job!r}: a job's key is a str or an int")
-
-
-def shown(value: object) -> str:
-    """A value for a message; Python refuses to write out a number of 4300 digits."""
-    if isinstance(value, int) and value.bit_length() > 512:
-        return f"of {value.bit_length()} bits"
-    return repr(value)

@@ -8,8 +8,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from phalanx_core.checks import shown
 from phalanx_core.errors import InvalidRequest
-from phalanx_core.placement.keys import shown
 from phalanx_core.topology import Topology
 
 

@@ -60,12 +60,12 @@ def compares_of(
     if event.action != Action.COMMIT:
         return _unique(COMPARES[event.action](view, event, facts))
     ways = product((_hosts_alive, _none_down), (_empty, _same_owners))
-    found = [_unique(_commit(view, events[0], owned, alive)) for alive, owned in ways]
-    for most in (min(compares_max, COMPARES_MAX), compares_max):
-        for one in found:
-            if len(one) <= most:
-                return one
-    return found[-1]
+    found = []
+    for alive, owned in ways:
+        found.append(_unique(_commit(view, events[0], owned, alive)))
+        if len(found[-1]) <= min(compares_max, COMPARES_MAX):
+            return found[-1]
+    return next((one for one in found if len(one) <= compares_max), found[-1])
 
 
 def _unique(compares: Compares) -> tuple[Compare, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -156,17 +157,20 @@ class View:
         self._read_jobs(families)
 
     def _damaged(self, items: tuple[Item, ...]) -> bytes:
-        """Key of the first record that cannot be read together with those of jobs."""
-        epochs = [item for item in items if item.key.startswith(EPOCHS)]
-        for item in sorted(items, key=lambda item: not item.key.startswith(EPOCHS)):
+        """Key of a record that cannot be read after those before it, jobs' records first."""
+        ordered = sorted(items, key=lambda item: not item.key.startswith(EPOCHS))
+
+        def fails(count: int) -> bool:
             one = View.__new__(View)
             one._empty(self.layout, self.revision)
-            alone = item.key.startswith(EPOCHS)
             try:
-                one._read([item] if alone else [*epochs, item])
+                one._read(ordered[:count])
             except DAMAGE:
-                return item.key
-        return codec.ROOT
+                return True
+            return False
+
+        # Whatever has the first such record fails too, so it is found by halving.
+        return ordered[bisect_left(range(1, len(ordered)), True, key=fails)].key
 
     @property
     def records(self) -> Records:
